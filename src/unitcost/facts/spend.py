@@ -1,0 +1,187 @@
+"""What is asked of the ledger and what comes back, as a few thousand typed rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Literal
+
+from unitcost.errors import UnknownName
+from unitcost.facts.charges import CostKind
+
+#: What a report can be grouped by.
+DIMENSIONS: tuple[str, ...] = (
+    "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
+    "provider", "service", "category", "account", "billing_account", "region", "resource", "resource_type",
+    "charge_category", "commitment", "commitment_status", "invoice", "publisher", "currency",
+    "billing_month", "month", "day", "file",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which charges a report is about, and which of their costs it adds up.
+
+    Parameters
+    ----------
+    cost
+        The one cost that is added up.
+    start, end
+        Half-open range of days in `timezone`, always whole months here; None = open.
+    place
+        What puts a charge into the range: its `billing` period (books close on it) or its `charge` period
+        (when the usage happened; a row that spans more than one bucket is apportioned by overlap).
+    timezone
+        Zone of months and days: an IANA name or a fixed offset `-05:00`.
+    """
+
+    cost: CostKind = "effective"
+    start: date | None = None
+    end: date | None = None
+    place: Literal["billing", "charge"] = "billing"
+    timezone: str = "UTC"
+
+    @property
+    def tag(self) -> str:
+        """The selection as the last part of a figure id, such as `2026-09..2026-11,effective`."""
+        first = self.start.strftime("%Y-%m") if self.start else ""
+        last = self.end.strftime("%Y-%m") if self.end else ""
+        parts = [f"{first}..{last}" if first or last else "all", self.cost]
+        if self.place != "billing":
+            parts.append(self.place)
+        if self.timezone != "UTC":
+            parts.append(self.timezone.replace("/", "."))
+        return ",".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Share of a charge period that falls into one bucket (a month or a day of the report's time zone).
+
+    A period inside one bucket has one placement with `overlap_us == total_us`; one that crosses has several,
+    whose overlaps add up to the total. A period of no length lies in the bucket of its start.
+    """
+
+    start: datetime  # charge period, UTC
+    end: datetime
+    bucket: str  # `2026-09` or `2026-09-14`
+    overlap_us: int  # [microseconds]
+    total_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """A charge as `explain` shows it: where it came from and what it adds to the figure.
+
+    `amount` is the part that counts here: the whole cost, or its share of the bucket.
+    """
+
+    file: str
+    row_number: int
+    currency: str
+    cost: Decimal
+    amount: Decimal
+    service: str
+    resource: str
+    charge_period_start: str
+    charge_period_end: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingRow:
+    """Billed cost of one invoice (or of a billing period without invoice ids), beside what the invoice says.
+
+    `invoice_total` is None where none was given. `steps` is the bridge from effective to billed: signed amounts
+    that lead from the one to the other (purchases, amortisation, charges without effective cost ...).
+    """
+
+    provider: str
+    billing_account: str
+    invoice_id: str
+    currency: str
+    billing_month: str
+    billed: Decimal
+    effective: Decimal
+    steps: tuple[tuple[str, Decimal], ...]
+    invoice_total: Decimal | None
+    row_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitmentRow:
+    """A commitment discount in the selected range: bought, used and unused, in one currency."""
+
+    commitment_id: str
+    currency: str
+    purchased_billed: Decimal
+    used_effective: Decimal
+    unused_effective: Decimal
+    used_list: Decimal
+    term_start: str
+    term_end: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputRow:
+    """How many useful units a service made in one day."""
+
+    service: str
+    day: date
+    unit: str
+    quantity: Decimal
+    attempts: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendRow:
+    """Sum of one cost over the charges that agree in the asked dimensions.
+
+    Parameters
+    ----------
+    keys
+        Values of the asked dimensions, in order; None = null.
+    currency
+        Billing currency of the amount.
+    rate_since
+        Day from which the exchange rate in force applies, None where none is known.
+    amount
+        Exact sum; charges whose cost is null count as nothing and are counted in `unknown_rows`.
+    """
+
+    keys: tuple[str | None, ...]
+    currency: str
+    rate_since: date | None
+    amount: Decimal
+    row_count: int
+    unknown_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """Who and what for, decided once for all charges of a facet.
+
+    For each owner kind: the name, how it was found (`tag`, `rule`, `inherited`, `unknown value`, `untagged`)
+    and the source or rule. `line` says what kind of line of the bill it is.
+    """
+
+    facet_id: int
+    owners: dict[str, tuple[str, str, str]]
+    driver: str
+    driver_rule: str
+    line: Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
+
+
+def check_dimensions(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names when all are dimensions.
+
+    Raises
+    ------
+    UnknownName
+        Otherwise, with the near names.
+    """
+    for name in names:
+        if name not in DIMENSIONS:
+            raise UnknownName("dimension", name, DIMENSIONS)
+    return names

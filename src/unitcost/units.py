@@ -1,0 +1,30 @@
+"""Each constant and each conversion, once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+#: Decimal places that the ledger keeps of an amount of money.
+LEDGER_PLACES = 12
+#: The smallest amount the ledger keeps.
+LEDGER_UNIT = Decimal(1).scaleb(-LEDGER_PLACES)
+#: Places of an amount that is printed for a person.
+CENT_PLACES = 2
+CENT = Decimal("0.01")
+
+SECONDS_PER_MINUTE = 60
+SECONDS_PER_HOUR = 3600
+HOURS_PER_DAY = 24
+SECONDS_PER_DAY = SECONDS_PER_HOUR * HOURS_PER_DAY
+MICROSECONDS_PER_SECOND = 1_000_000
+
+KIB = 1024
+MIB = 1024**2
+GIB = 1024**3
+KB = 1000
+MB = 1000**2
+GB = 1000**3
+
+PER_THOUSAND = Decimal(1_000)
+PER_MILLION = Decimal(1_000_000)
+PERCENT = Decimal(100)
