@@ -100,6 +100,7 @@ class InvoiceTotal:
     total: Decimal
     currency: str
     period: str = ""  # YYYY-MM, when the bill names no invoice
+    provider: str = ""  # part of the provider's name, when several bills name no invoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,65 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_COSTS = ("billed", "effective", "list", "contracted")
+
+
+def workspace_options(command: Command) -> Command:
+    """--folder, --config and --as-of: where to work, and when "now" is."""
+    for option in (
+        click.option("--as-of", default="", metavar="DATE", help="Date that counts as now, for repeatable answers."),
+        click.option(
+            "--config",
+            "config_file",
+            type=click.Path(path_type=Path, dir_okay=False, exists=True),
+            help="Settings file; by default unitcost.toml or pyproject.toml of the folder.",
+        ),
+        click.option("--folder", "-C", default=".", metavar="DIR", help="Folder to work in.", show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+def selection_options(command: Command) -> Command:
+    """--month, --from, --to, --cost, --place, --timezone, --currency: which charges, and which cost of theirs."""
+    for option in (
+        click.option("--currency", default="", help="Only charges billed in this currency."),
+        click.option("--timezone", default="", help="Zone of months and days: an IANA name or an offset like -05:00."),
+        click.option(
+            "--place",
+            type=click.Choice(["billing", "charge"]),
+            default="billing",
+            show_default=True,
+            help="Put charges into months by billing period (closes) or by when the usage happened.",
+        ),
+        click.option(
+            "--cost",
+            type=click.Choice(_COSTS),
+            default=None,
+            help="The one cost to add up.  [default: that of the settings, else effective]",
+        ),
+        click.option("--to", "until", default="", metavar="YYYY-MM", help="Last month of a range."),
+        click.option("--from", "since", default="", metavar="YYYY-MM", help="First month of a range."),
+        click.option("--month", default="", metavar="YYYY-MM", help="One month; without it, all that is loaded."),
+    ):
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """--json: the answer for a machine, on standard output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")(command)
+
+
+def warn_option(command: Command) -> Command:
+    """--warn-only: a passed threshold is said, but the exit code stays 0."""
+    return click.option("--warn-only", is_flag=True, help="Exit 0 even when a threshold was passed.")(command)

@@ -1,0 +1,196 @@
+"""Load files into the ledger: find them, read each by its content, keep what is wrong apart."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from unitcost import readers
+from unitcost.errors import BadFile, UnitcostError
+from unitcost.facts.rules import LoadEntry
+from unitcost.facts.source import LoadRecord, ReadOptions
+from unitcost.jobs.workspace import Workspace
+from unitcost.ledger import Ledger
+from unitcost.units import MIB
+
+#: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
+Progress = Callable[[str, int, int], None]
+_SKIPPED_SUFFIXES = {".toml", ".md", ".duckdb", ".wal", ".html", ".png", ".py", ".sql", ".pdf", ".xlsx"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOutcome:
+    """What came of loading some files.
+
+    `failures` are files that could not be read at all, with the reason; `reject_share` is over all files.
+    """
+
+    records: tuple[LoadRecord, ...]
+    failures: tuple[tuple[str, UnitcostError], ...]
+
+    @property
+    def rows_read(self) -> int:
+        """Data rows seen in all files, unchanged files included."""
+        return sum(record.rows_read for record in self.records)
+
+    @property
+    def rows_rejected(self) -> int:
+        """Rows set aside in all files."""
+        return sum(record.rows_rejected for record in self.records)
+
+    def exit_code(self, max_rejects: int = 0) -> int:
+        """0 in order, 1 when a file could not be read, 3 when more rows were set aside than allowed."""
+        if self.failures:
+            return 1
+        return 3 if self.rows_rejected > max_rejects else 0
+
+
+def load(
+    workspace: Workspace,
+    paths: Sequence[str] = (),
+    *,
+    options: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> LoadOutcome:
+    """Load files, or the `[[load]]` entries of the settings when none are named.
+
+    Each file is one transaction: killed half-way, the ledger is as before. A file that cannot be read
+    does not keep the others out.
+
+    Parameters
+    ----------
+    workspace
+        Where to work.
+    paths
+        Files, folders or globs, relative to the current folder.
+    options
+        What the user says about them; wins over the settings.
+    progress
+        Told how far each file is.
+
+    Raises
+    ------
+    UnitcostError
+        When there is nothing to load.
+    """
+    jobs = list(_files(workspace, paths, options or ReadOptions()))
+    records, failures = [], []
+    with workspace.open_ledger(to_write=True) as ledger:
+        _state_settings(workspace, ledger)
+        for file, source, said in jobs:
+            try:
+                records.append(_load_file(workspace, ledger, file, source, said, progress))
+            except UnitcostError as error:
+                failures.append((workspace.name(file), error))
+    return LoadOutcome(records=tuple(records), failures=tuple(failures))
+
+
+def _state_settings(workspace: Workspace, ledger: Ledger) -> None:
+    ledger.state_charges(workspace.settings.charges, now=workspace.now)
+    ledger.state_invoices(workspace.settings.invoices)
+
+
+def _load_file(
+    workspace: Workspace, ledger: Ledger, file: Path, source: str, options: ReadOptions, progress: Progress | None
+) -> LoadRecord:
+    name = workspace.name(file)
+
+    def tell(done: int, total: int) -> None:
+        if progress:
+            progress(name, done, total)
+
+    if not file.is_file():
+        raise BadFile("there is no such file", where=name, mend="check the path")
+    sha256 = _sha256(file)
+    known = ledger.known(name, sha256)
+    if known is not None:
+        return known
+    with tempfile.TemporaryDirectory(prefix="unitcost-", dir=workspace.ledger_path.parent) as scratch:
+        workdir = Path(scratch)
+        plan = readers.read(file, options, workdir=workdir, progress=tell)
+        arguments = {
+            "file": name, "sha256": sha256, "source": source, "options": options,
+            "now": workspace.now, "progress": tell,
+        }  # fmt: skip
+        try:
+            return ledger.load(plan, **arguments)
+        except BadFile:
+            if not plan.fast:
+                raise
+        plan = readers.read(file, options, workdir=workdir, progress=tell, careful=True)
+        return ledger.load(plan, **arguments)
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(4 * MIB):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _files(workspace: Workspace, paths: Sequence[str], said: ReadOptions) -> Iterator[tuple[Path, str, ReadOptions]]:
+    """Files to load in sorted order, each once, with the source they belong to and what is said about them."""
+    entries = workspace.settings.loads
+    if not paths and not entries:
+        raise UnitcostError(
+            "there is nothing to load", where=str(workspace.folder),
+            mend="name files (`unitcost load bills/`), or run `unitcost init` to write [[load]] entries",
+        )  # fmt: skip
+    seen: set[Path] = set()
+    if paths:
+        for path in paths:
+            for file in _expand(Path(path)):
+                entry = _entry_of(workspace, file)
+                if _new(seen, file):
+                    yield file, entry.path if entry else path, merge(entry.options if entry else None, said)
+        return
+    for entry in entries:
+        found = _expand(workspace.folder / entry.path)
+        for file in found:
+            if _new(seen, file):
+                yield file, entry.path, merge(entry.options, said)
+
+
+def _new(seen: set[Path], file: Path) -> bool:
+    resolved = file.resolve()
+    if resolved in seen:
+        return False
+    seen.add(resolved)
+    return True
+
+
+def _entry_of(workspace: Workspace, file: Path) -> LoadEntry | None:
+    name = workspace.name(file)
+    return next((entry for entry in workspace.settings.loads if fnmatch(name, entry.path)), None)
+
+
+def merge(stated: ReadOptions | None, said: ReadOptions) -> ReadOptions:
+    """Options of a `[[load]]` entry, overruled by those of the call that say something."""
+    if stated is None:
+        return said
+    overrules = {f.name: getattr(said, f.name) for f in fields(ReadOptions) if getattr(said, f.name)}
+    return replace(stated, **overrules)
+
+
+def _expand(path: Path) -> list[Path]:
+    """Files that a path, folder or glob means, sorted; a path that matches nothing stands for itself."""
+    if path.is_dir():
+        return sorted(f for f in path.rglob("*") if f.is_file() and _loadable(f.relative_to(path)))
+    if path.exists():
+        return [path]
+    pattern = str(path)
+    if not any(sign in pattern for sign in "*?["):
+        return [path]
+    anchor = Path(path.anchor)
+    found = anchor.glob(str(path.relative_to(anchor) if path.is_absolute() else path))
+    return sorted(f for f in found if f.is_file()) or [path]
+
+
+def _loadable(path: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.parts)
+    return not hidden and path.suffix.lower() not in _SKIPPED_SUFFIXES

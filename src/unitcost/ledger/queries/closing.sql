@@ -1,0 +1,27 @@
+-- Billed cost per invoice, currency and billing period, with what leads from effective to billed.
+WITH steps AS (
+    SELECT
+        coalesce(service_provider_name, '') AS provider,
+        coalesce(billing_account_id, '') AS billing_account,
+        coalesce(invoice_id, '') AS invoice_id,
+        billing_currency AS currency,
+        strftime(billing_period_start, '%Y-%m') AS billing_month,
+        coalesce(billed_cost, 0) AS billed,
+        coalesce(effective_cost, 0) AS effective,
+        CASE
+            WHEN billed_cost IS NULL THEN 'charges without a billed cost'
+            WHEN effective_cost IS NULL THEN 'charges without an effective cost'
+            WHEN billed_cost = effective_cost THEN 'none'
+            WHEN charge_category = 'Purchase' THEN 'commitments bought'
+            WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused'
+            WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments'
+            ELSE 'other differences'
+        END AS step
+    FROM charges
+    WHERE {range}
+)
+SELECT provider, billing_account, invoice_id, currency, billing_month, step,
+    sum(billed), sum(effective), count(*)
+FROM steps
+GROUP BY ALL
+ORDER BY ALL

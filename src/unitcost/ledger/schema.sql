@@ -1,0 +1,213 @@
+-- The ledger. Times are UTC without a zone; periods are half-open [start, end). Money keeps twelve places.
+-- Every table that is filled from files carries load_id and row_number, so each number leads back to a row.
+
+CREATE TABLE meta (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
+
+CREATE SEQUENCE load_ids START 1;
+
+CREATE TABLE loads (
+    load_id BIGINT PRIMARY KEY,
+    file VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    source VARCHAR NOT NULL,          -- the [[load]] entry or the call that the file is a part of
+    version VARCHAR NOT NULL,         -- of an export that restates periods, or empty
+    reader VARCHAR NOT NULL,
+    dialect VARCHAR NOT NULL,
+    dataset VARCHAR NOT NULL,
+    conventions VARCHAR[] NOT NULL,
+    flags VARCHAR[] NOT NULL,
+    rows_read BIGINT NOT NULL,
+    rows_accepted BIGINT NOT NULL,
+    rows_rejected BIGINT NOT NULL,
+    totals VARCHAR NOT NULL,          -- JSON: currency -> money column -> exact sum in the ledger
+    residues VARCHAR NOT NULL,        -- JSON: what rounding to twelve places took away; file = ledger + residue
+    loaded_at TIMESTAMP NOT NULL,
+    replaced_by BIGINT                -- load that took this one's place, null while it counts
+);
+
+-- One row of a bill, shaped as FOCUS 1.4.
+CREATE TABLE charges (
+    load_id BIGINT NOT NULL,
+    row_number BIGINT NOT NULL,
+    facet_id UBIGINT NOT NULL,        -- charges that agree in all facet columns share it
+    row_hash UBIGINT NOT NULL,        -- content of the row, to tell a part from a restatement
+    billed_cost DECIMAL(38,12),
+    effective_cost DECIMAL(38,12),
+    list_cost DECIMAL(38,12),
+    contracted_cost DECIMAL(38,12),
+    billing_currency VARCHAR,
+    billing_period_start TIMESTAMP,
+    billing_period_end TIMESTAMP,
+    charge_period_start TIMESTAMP,
+    charge_period_end TIMESTAMP,
+    invoice_id VARCHAR,
+    invoice_detail_id VARCHAR,
+    invoice_issuer_name VARCHAR,
+    service_provider_name VARCHAR,
+    host_provider_name VARCHAR,
+    publisher_name VARCHAR,
+    billing_account_id VARCHAR,
+    billing_account_name VARCHAR,
+    billing_account_type VARCHAR,
+    sub_account_id VARCHAR,
+    sub_account_name VARCHAR,
+    sub_account_type VARCHAR,
+    charge_category VARCHAR,
+    charge_class VARCHAR,
+    charge_description VARCHAR,
+    charge_frequency VARCHAR,
+    service_category VARCHAR,
+    service_subcategory VARCHAR,
+    service_name VARCHAR,
+    region_id VARCHAR,
+    region_name VARCHAR,
+    availability_zone VARCHAR,
+    resource_id VARCHAR,
+    resource_name VARCHAR,
+    resource_type VARCHAR,
+    resource_group VARCHAR,
+    sku_id VARCHAR,
+    sku_meter VARCHAR,
+    sku_price_id VARCHAR,
+    sku_price_details VARCHAR,
+    usage_type VARCHAR,
+    operation VARCHAR,
+    pricing_category VARCHAR,
+    pricing_quantity DECIMAL(38,12),
+    pricing_unit VARCHAR,
+    consumed_quantity DECIMAL(38,12),
+    consumed_unit VARCHAR,
+    list_unit_price DECIMAL(38,12),
+    contracted_unit_price DECIMAL(38,12),
+    pricing_currency VARCHAR,
+    pricing_currency_effective_cost DECIMAL(38,12),
+    pricing_currency_list_unit_price DECIMAL(38,12),
+    pricing_currency_contracted_unit_price DECIMAL(38,12),
+    commitment_discount_id VARCHAR,
+    commitment_discount_name VARCHAR,
+    commitment_discount_category VARCHAR,
+    commitment_discount_type VARCHAR,
+    commitment_discount_status VARCHAR,
+    commitment_discount_quantity DECIMAL(38,12),
+    commitment_discount_unit VARCHAR,
+    commitment_program_eligibility_details VARCHAR,
+    capacity_reservation_id VARCHAR,
+    capacity_reservation_status VARCHAR,
+    allocated_method_id VARCHAR,
+    allocated_method_details VARCHAR,
+    allocated_resource_id VARCHAR,
+    allocated_resource_name VARCHAR,
+    contract_applied VARCHAR,
+    tags MAP(VARCHAR, VARCHAR),
+    -- What rounding to twelve places took from each cost, null where nothing: file = ledger + residue.
+    billed_cost_residue DECIMAL(38,30),
+    effective_cost_residue DECIMAL(38,30),
+    list_cost_residue DECIMAL(38,30),
+    contracted_cost_residue DECIMAL(38,30),
+    extra MAP(VARCHAR, VARCHAR)       -- source columns that no charge column takes
+);
+
+-- What has been restated, kept as history. Same columns as `charges`.
+CREATE TABLE charges_history AS SELECT *, CAST(NULL AS BIGINT) AS replaced_by FROM charges LIMIT 0;
+
+-- What many charges have in common and what rules may look at; owners and drivers are decided once per facet.
+CREATE TABLE facets (
+    facet_id UBIGINT PRIMARY KEY,
+    service_provider_name VARCHAR,
+    publisher_name VARCHAR,
+    billing_account_id VARCHAR,
+    sub_account_id VARCHAR,
+    sub_account_name VARCHAR,
+    charge_category VARCHAR,
+    charge_class VARCHAR,
+    charge_description VARCHAR,
+    service_category VARCHAR,
+    service_subcategory VARCHAR,
+    service_name VARCHAR,
+    region_id VARCHAR,
+    resource_id VARCHAR,
+    resource_name VARCHAR,
+    resource_type VARCHAR,
+    resource_group VARCHAR,
+    sku_id VARCHAR,
+    sku_meter VARCHAR,
+    usage_type VARCHAR,
+    operation VARCHAR,
+    pricing_category VARCHAR,
+    commitment_discount_id VARCHAR,
+    commitment_discount_status VARCHAR,
+    tags MAP(VARCHAR, VARCHAR)
+);
+
+CREATE TABLE attributions (
+    facet_id UBIGINT PRIMARY KEY,
+    team VARCHAR NOT NULL, team_how VARCHAR NOT NULL, team_rule VARCHAR NOT NULL,
+    project VARCHAR NOT NULL, project_how VARCHAR NOT NULL, project_rule VARCHAR NOT NULL,
+    experiment VARCHAR NOT NULL, experiment_how VARCHAR NOT NULL, experiment_rule VARCHAR NOT NULL,
+    driver VARCHAR NOT NULL, driver_rule VARCHAR NOT NULL,
+    line VARCHAR NOT NULL
+);
+
+CREATE TABLE workloads (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    workload_id VARCHAR NOT NULL, kind VARCHAR, name VARCHAR, parent VARCHAR, project VARCHAR, experiment VARCHAR,
+    tags MAP(VARCHAR, VARCHAR), status VARCHAR, accepted BOOLEAN, started_at TIMESTAMP, ended_at TIMESTAMP
+);
+
+CREATE TABLE holdings (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    workload_id VARCHAR NOT NULL, resource_id VARCHAR, accelerator VARCHAR, quantity DECIMAL(18, 6),
+    started_at TIMESTAMP, ended_at TIMESTAMP, pricing_category VARCHAR
+);
+
+CREATE TABLE outputs (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    service VARCHAR NOT NULL, period_start TIMESTAMP NOT NULL, period_end TIMESTAMP NOT NULL,
+    unit VARCHAR NOT NULL, quantity DECIMAL(38, 12) NOT NULL, attempts DECIMAL(38, 12), basis VARCHAR NOT NULL
+);
+
+CREATE TABLE samples (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    resource_id VARCHAR, workload_id VARCHAR, metric VARCHAR NOT NULL, sampled_at TIMESTAMP NOT NULL, value DOUBLE
+);
+
+CREATE TABLE calls (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    called_at TIMESTAMP, provider VARCHAR, model VARCHAR, key VARCHAR, status VARCHAR,
+    fresh_input_tokens BIGINT, cache_read_tokens BIGINT, cache_write_5min_tokens BIGINT,
+    cache_write_1h_tokens BIGINT, output_tokens BIGINT,
+    cost DECIMAL(38, 12), currency VARCHAR, price_record VARCHAR, tags MAP(VARCHAR, VARCHAR)
+);
+
+CREATE TABLE invoices (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,   -- load_id 0: stated in the settings
+    invoice_id VARCHAR NOT NULL, currency VARCHAR NOT NULL, billing_month VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL, total DECIMAL(38, 12) NOT NULL
+);
+
+CREATE TABLE artifacts (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    artifact_id VARCHAR NOT NULL, kind VARCHAR, run VARCHAR, owner VARCHAR, gb_months DECIMAL(38, 12), last_access TIMESTAMP
+);
+
+CREATE TABLE model_versions (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    model_version VARCHAR NOT NULL, run VARCHAR, endpoint VARCHAR, predecessor VARCHAR
+);
+
+CREATE TABLE qualities (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    subject VARCHAR NOT NULL, metric VARCHAR NOT NULL, value DOUBLE, n BIGINT, data_set VARCHAR, measured_at TIMESTAMP,
+    basis VARCHAR
+);
+
+CREATE TABLE adoptions (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    recommendation VARCHAR NOT NULL, adopted_on DATE, promised_saving DECIMAL(38, 12), currency VARCHAR
+);
+
+-- Rows that were set aside: what, where and why, with the row as it stood.
+CREATE TABLE rejects (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    column_name VARCHAR NOT NULL, value VARCHAR NOT NULL, reason VARCHAR NOT NULL, raw VARCHAR NOT NULL
+);

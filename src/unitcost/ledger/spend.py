@@ -1,0 +1,184 @@
+"""Sums by dimensions, and the rows behind a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date
+from functools import cache
+from importlib import resources
+from math import gcd
+
+import duckdb
+
+from unitcost.errors import UnitcostError
+from unitcost.facts.charges import COST_COLUMNS
+from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
+
+#: Dimension -> expression over a placed charge. Only these ever become part of a statement.
+_DIMENSIONS = {
+    "provider": "coalesce(service_provider_name, invoice_issuer_name, publisher_name)",
+    "service": "service_name",
+    "category": "service_category",
+    "account": "sub_account_id",
+    "billing_account": "billing_account_id",
+    "region": "region_id",
+    "resource": "resource_id",
+    "resource_type": "resource_type",
+    "charge_category": "charge_category",
+    "commitment": "commitment_discount_id",
+    "commitment_status": "commitment_discount_status",
+    "invoice": "invoice_id",
+    "publisher": "publisher_name",
+    "currency": "billing_currency",
+    "billing_month": "strftime(billing_period_start, '%Y-%m')",
+    "month": "bucket",
+    "day": "bucket",
+    "file": "(SELECT file FROM loads WHERE loads.load_id = placed.load_id)",
+}
+_OWNED = (
+    "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
+)  # fmt: skip
+_BUCKETS = {"month", "day"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: a selection, dimensions, and (dimension, value) pairs that must hold."""
+
+    selection: Selection
+    dims: tuple[str, ...]
+    placements: Sequence[Placement] = ()
+    rates_since: Sequence[date] = ()
+    where: tuple[tuple[str, str | None], ...] = ()
+    currency: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """All dimensions that are grouped by or filtered on."""
+        return {*self.dims, *(name for name, _ in self.where)}
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether charges count in the buckets of their charge period."""
+        return self.selection.place == "charge" or bool(self.names & _BUCKETS)
+
+
+@cache
+def query(name: str) -> str:
+    """Text of a query file."""
+    text = resources.files("unitcost.ledger").joinpath("queries", f"{name}.sql").read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
+def ask_spend(con: duckdb.DuckDBPyConnection, question: Question) -> list[SpendRow]:
+    """Sums by the dimensions of the question, ordered by their keys."""
+    check_dimensions(tuple(question.names))
+    placed = _placed(con, question)
+    keys = "".join(f"{_expression(name)} AS {name}, " for name in question.dims)
+    condition, values = _conditions(question)
+    sql = query("spend").format(keys=keys, rate_since=_rate_since(question.rates_since), placed=placed, where=condition)
+    count = len(question.dims)
+    return [
+        SpendRow(
+            keys=tuple(row[:count]), currency=row[count], rate_since=row[count + 1], amount=row[count + 2],
+            row_count=row[count + 3], unknown_rows=row[count + 4],
+        )
+        for row in con.execute(sql, values).fetchall()
+    ]  # fmt: skip
+
+
+def ask_rows(con: duckdb.DuckDBPyConnection, question: Question, limit: int | None) -> list[LedgerRow]:
+    """Charges that the question selects, largest part first."""
+    check_dimensions(tuple(question.names))
+    condition, values = _conditions(question)
+    placed = _placed(con, question)
+    sql = query("rows").format(placed=placed, where=condition, cost=COST_COLUMNS[question.selection.cost])
+    bound = [*values, question.currency, limit if limit is not None else 2**62]
+    return [
+        LedgerRow(
+            file=row[0], row_number=row[1], currency=row[2], cost=row[3], amount=row[4], service=row[5],
+            resource=row[6], charge_period_start=row[7], charge_period_end=row[8], description=row[9],
+        )
+        for row in con.execute(sql, bound).fetchall()
+    ]  # fmt: skip
+
+
+def billing_range(selection: Selection) -> str:
+    """Condition on `billing_period_start` that a selection by billing period makes."""
+    conditions = ["true"]
+    if selection.place == "billing":
+        if selection.start:
+            conditions.append(f"billing_period_start >= TIMESTAMP '{selection.start.isoformat()}'")
+        if selection.end:
+            conditions.append(f"billing_period_start < TIMESTAMP '{selection.end.isoformat()}'")
+    return " AND ".join(conditions)
+
+
+def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
+    owned = bool(question.names & set(_OWNED))
+    if owned:
+        _demand_attributions(con)
+    if question.by_parts:
+        _fill_placements(con, question.placements)
+    columns = ", ".join(f"a.{name}" for name in _OWNED) if owned else "NULL AS team"
+    return query("placed_parts" if question.by_parts else "placed_whole").format(
+        owners=columns,
+        join_owners="JOIN attributions a USING (facet_id)" if owned else "",
+        cost="c." + COST_COLUMNS[question.selection.cost],
+        range=billing_range(question.selection),
+    )
+
+
+def _expression(name: str) -> str:
+    return name if name in _OWNED else _DIMENSIONS[name]
+
+
+def _conditions(question: Question) -> tuple[str, list[str | None]]:
+    conditions = ["true", *(f"{_expression(name)} IS NOT DISTINCT FROM ?" for name, _ in question.where)]
+    selection = question.selection
+    if selection.place == "charge":
+        if selection.start:
+            conditions.append(f"bucket >= '{selection.start:%Y-%m}'")
+        if selection.end:
+            conditions.append(f"bucket < '{selection.end:%Y-%m}'")
+    return " AND ".join(conditions), [value for _, value in question.where]
+
+
+def _rate_since(days: Sequence[date]) -> str:
+    whens = " ".join(
+        f"WHEN charge_period_start >= TIMESTAMP '{day.isoformat()}' THEN DATE '{day.isoformat()}'"
+        for day in sorted(set(days), reverse=True)
+    )
+    return f"CASE {whens} END" if whens else "CAST(NULL AS DATE)"
+
+
+def _demand_attributions(con: duckdb.DuckDBPyConnection) -> None:
+    missing = con.execute(
+        "SELECT count(*) FROM facets WHERE facet_id NOT IN (SELECT facet_id FROM attributions)"
+    ).fetchall()[0][0]
+    if missing:
+        raise UnitcostError(f"{missing} kinds of charges have no owner or driver yet", mend="run the report anew")
+
+
+def _fill_placements(con: duckdb.DuckDBPyConnection, placements: Sequence[Placement]) -> None:
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE placements (period_start TIMESTAMP, period_end TIMESTAMP, bucket VARCHAR, "
+        "sequence INTEGER, overlap BIGINT, total BIGINT)"
+    )
+    if not placements:
+        raise UnitcostError("charges are asked for by month or day, but nobody said where their periods lie")
+    steps = [gcd(p.overlap_us, p.total_us) or 1 for p in placements]
+    columns = [
+        [p.start.astimezone(UTC).replace(tzinfo=None) for p in placements],
+        [p.end.astimezone(UTC).replace(tzinfo=None) for p in placements],
+        [p.bucket for p in placements],
+        list(range(len(placements))),
+        [p.overlap_us // s for p, s in zip(placements, steps, strict=True)],
+        [p.total_us // s for p, s in zip(placements, steps, strict=True)],
+    ]
+    con.execute(
+        "INSERT INTO placements SELECT unnest(?)::TIMESTAMP, unnest(?)::TIMESTAMP, unnest(?)::VARCHAR, "
+        "unnest(?)::INTEGER, unnest(?)::BIGINT, unnest(?)::BIGINT",
+        columns,
+    )

@@ -1,0 +1,284 @@
+"""The ledger's file: opening it, and what can be asked of it and told to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from importlib import resources
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+
+from unitcost.errors import LedgerBusy, LedgerMismatch, UnitcostError
+from unitcost.facts.charges import FACET_COLUMNS, Facet
+from unitcost.facts.rules import InvoiceTotal, StatedCharge
+from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
+from unitcost.facts.spend import (
+    Attribution,
+    ClosingRow,
+    CommitmentRow,
+    LedgerRow,
+    OutputRow,
+    Placement,
+    Selection,
+    SpendRow,
+)
+from unitcost.ledger import close, load, stated
+from unitcost.ledger.spend import Question, ask_rows, ask_spend
+
+SCHEMA_VERSION = 1
+_MEMORY_LIMIT = "900MB"
+_TRIES, _PAUSE_S = 20, 0.25
+_BATCH = 2048
+
+
+class Ledger:
+    """An open ledger; use it as a context manager.
+
+    One process writes at a time; another one waits a few seconds and then says who holds the file.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path) -> None:
+        self._con = con
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path | str, *, read_only: bool = False) -> Ledger:
+        """Open a ledger, making it when it does not exist.
+
+        Raises
+        ------
+        LedgerBusy
+            When another process holds it.
+        LedgerMismatch
+            When the file is no ledger, is damaged, or has another schema version.
+        """
+        file = Path(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        con = _connect(file, read_only)
+        try:
+            con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+            con.execute("SET TimeZone = 'UTC'")
+            con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
+            _check_schema(con, file, read_only)
+        except BaseException:
+            con.close()
+            raise
+        return cls(con, file)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._con.close()
+
+    # --- loading ----------------------------------------------------------------------------------------
+
+    def known(self, file: str, sha256: str) -> LoadRecord | None:
+        """Load that already holds this very content, or None."""
+        query = (
+            f"SELECT {load.LOAD_COLUMNS} FROM loads WHERE sha256 = ? AND replaced_by IS NULL "
+            "ORDER BY file <> ?, load_id LIMIT 1"
+        )
+        rows = self._con.execute(query, [sha256, file]).fetchall()
+        return replace(load.record_of(rows[0]), file=file, outcome="unchanged") if rows else None
+
+    def load(
+        self,
+        plan: Plan,
+        *,
+        file: str,
+        sha256: str,
+        source: str,
+        options: ReadOptions,
+        now: datetime,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> LoadRecord:
+        """Load one file in one transaction; see `unitcost.ledger.load.load_plan` for what it raises."""
+        known = None if options.part else self.known(file, sha256)
+        if known is not None:
+            return known
+        arrival = load.Arrival(file=file, sha256=sha256, source=source, options=options, now=now)
+        return load.load_plan(self._con, plan, arrival, progress)
+
+    def state_charges(self, charges: Sequence[StatedCharge], *, now: datetime) -> None:
+        """Put the `[[charge]]` entries of the settings in place of those stated before."""
+        stated.state_charges(self._con, charges, now=now)
+
+    def state_invoices(self, invoices: Sequence[InvoiceTotal]) -> None:
+        """Put the `[[invoice]]` entries of the settings in place of those stated before."""
+        stated.state_invoices(self._con, invoices)
+
+    def loads(self) -> list[LoadRecord]:
+        """Loads that count now, in the order they were made."""
+        query = f"SELECT {load.LOAD_COLUMNS} FROM loads WHERE replaced_by IS NULL ORDER BY load_id"
+        return [load.record_of(row) for row in self._con.execute(query).fetchall()]
+
+    def rejects(self, load_id: int | None = None, limit: int | None = None) -> list[tuple[str, Reject]]:
+        """Rows that were set aside, with their file, in file and row order."""
+        query = (
+            "SELECT l.file, r.row_number, r.column_name, r.value, r.reason, r.raw FROM rejects r JOIN loads l "
+            "USING (load_id) WHERE (? IS NULL OR load_id = ?) ORDER BY r.load_id, r.row_number LIMIT ?"
+        )
+        rows = self._con.execute(query, [load_id, load_id, limit if limit is not None else 2**62]).fetchall()
+        return [
+            (file, Reject(row=row, column=column, value=value, reason=reason, raw=raw))
+            for file, row, column, value, reason, raw in rows
+        ]
+
+    # --- attribution ------------------------------------------------------------------------------------
+
+    def facets(self) -> Iterator[Facet]:
+        """All facets, in the order of their id."""
+        texts = [name for name in FACET_COLUMNS if name != "tags"]
+        cursor = self._con.cursor()
+        cursor.execute(f"SELECT facet_id, {', '.join(texts)}, tags FROM facets ORDER BY facet_id")
+        while rows := cursor.fetchmany(_BATCH):
+            for facet_id, *values, tags in rows:
+                found = {name: value for name, value in zip(texts, values, strict=True) if value is not None}
+                yield Facet(facet_id=facet_id, values=found, tags={k: v or "" for k, v in (tags or {}).items()})
+
+    def attributed(self, fingerprint: str) -> bool:
+        """Whether all facets have an attribution that was made with these rules."""
+        rows = self._con.execute(
+            "SELECT (SELECT value FROM meta WHERE key = 'attribution'), "
+            "(SELECT count(*) FROM facets WHERE facet_id NOT IN (SELECT facet_id FROM attributions))"
+        ).fetchall()
+        return bool(rows[0][0] == fingerprint and rows[0][1] == 0)
+
+    def write_attributions(self, fingerprint: str, rows: Iterable[Attribution]) -> None:
+        """Put new attributions in place of all older ones."""
+        columns: list[list[Any]] = [[] for _ in range(13)]
+        for row in rows:
+            owners = (part for kind in ("team", "project", "experiment") for part in row.owners[kind])
+            values = (row.facet_id, *owners, row.driver, row.driver_rule, row.line)
+            for column, value in zip(columns, values, strict=True):
+                column.append(value)
+        self._con.execute("BEGIN")
+        try:
+            self._con.execute("DELETE FROM attributions")
+            kinds = "CAST(unnest(?) AS UBIGINT)" + ", CAST(unnest(?) AS VARCHAR)" * 12
+            if columns[0]:
+                self._con.execute(f"INSERT INTO attributions SELECT {kinds}", columns)
+            self._con.execute("INSERT OR REPLACE INTO meta VALUES ('attribution', ?)", [fingerprint])
+            self._con.execute("COMMIT")
+        except BaseException:
+            self._con.execute("ROLLBACK")
+            raise
+
+    # --- questions --------------------------------------------------------------------------------------
+
+    def charge_periods(self) -> list[tuple[datetime, datetime]]:
+        """Distinct charge periods, UTC, in order."""
+        rows = self._con.execute(
+            "SELECT DISTINCT charge_period_start, charge_period_end FROM charges ORDER BY ALL"
+        ).fetchall()
+        return [(start.replace(tzinfo=UTC), end.replace(tzinfo=UTC)) for start, end in rows]
+
+    def billing_months(self) -> list[str]:
+        """Months (YYYY-MM) of the billing periods that charges stand in."""
+        query = "SELECT DISTINCT strftime(billing_period_start, '%Y-%m') FROM charges ORDER BY 1"
+        return [row[0] for row in self._con.execute(query).fetchall() if row[0] is not None]
+
+    def currencies(self) -> list[str]:
+        """Currencies that charges are billed in."""
+        return [
+            row[0] for row in self._con.execute("SELECT DISTINCT billing_currency FROM charges ORDER BY 1").fetchall()
+        ]
+
+    def spend(
+        self,
+        selection: Selection,
+        dims: tuple[str, ...],
+        *,
+        placements: Sequence[Placement] = (),
+        rates_since: Sequence[date] = (),
+    ) -> list[SpendRow]:
+        """Sums of the selected cost by `dims`, per currency and exchange-rate period, in the order of the keys.
+
+        Parameters
+        ----------
+        placements
+            Where each charge period lies; needed for the dimensions `month` and `day` and for a selection
+            that places charges by their charge period. Unclipped: all buckets of each period.
+        rates_since
+            Days on which an exchange rate begins to apply.
+        """
+        question = Question(selection=selection, dims=dims, placements=placements, rates_since=rates_since)
+        return ask_spend(self._con, question)
+
+    def rows(
+        self,
+        selection: Selection,
+        where: Sequence[tuple[str, str | None]],
+        currency: str,
+        *,
+        placements: Sequence[Placement] = (),
+        limit: int | None = None,
+    ) -> list[LedgerRow]:
+        """Charges behind a sum, largest part first."""
+        question = Question(selection=selection, dims=(), placements=placements, where=tuple(where), currency=currency)
+        return ask_rows(self._con, question, limit)
+
+    def closing(self, selection: Selection) -> list[ClosingRow]:
+        """Billed cost per invoice, currency and billing period, beside the invoice, with the bridge from effective."""
+        return close.closing(self._con, selection)
+
+    def commitments(self, selection: Selection) -> list[CommitmentRow]:
+        """Commitment discounts in the range: bought, used, unused."""
+        return close.commitments(self._con, selection)
+
+    def outputs(self, selection: Selection) -> list[OutputRow]:
+        """Useful units per service and day in the range."""
+        return close.outputs(self._con, selection)
+
+
+def _connect(file: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    for attempt in range(_TRIES):
+        try:
+            return duckdb.connect(str(file), read_only=read_only)
+        except duckdb.IOException as error:
+            if "lock" not in str(error).lower():
+                raise _mismatch(file, str(error).splitlines()[0]) from error
+            if attempt == _TRIES - 1:
+                raise LedgerBusy(
+                    "another process is using the ledger", where=str(file), mend="wait until it has finished"
+                ) from error
+            time.sleep(_PAUSE_S)
+        except (duckdb.Error, RuntimeError) as error:
+            raise _mismatch(file, str(error).splitlines()[0]) from error
+    raise UnitcostError("the ledger could not be opened", where=str(file))
+
+
+def _mismatch(file: Path, what: str) -> LedgerMismatch:
+    return LedgerMismatch(
+        f"the file cannot be opened as a ledger ({what})", where=str(file), mend="move it away and load the bills again"
+    )
+
+
+def _check_schema(con: duckdb.DuckDBPyConnection, file: Path, read_only: bool) -> None:
+    tables = {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if not tables and not read_only:
+        con.execute("BEGIN")
+        con.execute(resources.files("unitcost.ledger").joinpath("schema.sql").read_text(encoding="utf-8"))
+        con.execute("INSERT INTO meta VALUES ('schema_version', ?)", [str(SCHEMA_VERSION)])
+        con.execute("COMMIT")
+        return
+    found = con.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchall() if "meta" in tables else []
+    if not found:
+        raise _mismatch(file, "it holds other tables")
+    if found[0][0] != str(SCHEMA_VERSION):
+        raise LedgerMismatch(
+            f"the ledger has schema version {found[0][0]}, this unitcost needs {SCHEMA_VERSION}",
+            where=str(file), mend="move it away and load the bills again, or use the unitcost that wrote it",
+        )  # fmt: skip
