@@ -173,6 +173,15 @@ class Attribution:
     line: Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Firmness:
+    """Whether an order stands against what is unknown: the largest, and what could overtake it."""
+
+    largest: str
+    firm: bool
+    overtaking: tuple[str, ...]
+
+
 def check_dimensions(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names when all are dimensions.
 

@@ -1,0 +1,1 @@
+"""What one useful unit costs, at fixed quality. Pure."""

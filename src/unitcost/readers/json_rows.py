@@ -1,0 +1,176 @@
+"""JSON lines and JSON arrays as rows: one object at a time, numbers exactly as written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from unitcost.units import MIB
+
+#: Longest object that is read. [characters]
+OBJECT_LIMIT = 16 * MIB
+_BLOCK = 1 * MIB
+#: Members that are kept whole as JSON text although they are objects: sets of keys that users choose.
+_KEPT_WHOLE = frozenset({
+    "tags", "allocatedtags", "labels", "resource_tags", "product", "cost_category", "discount", "skupricedetails",
+    "allocatedmethoddetails", "contractapplied", "commitmentprogrameligibilitydetails", "additionalinfo",
+    "additional_info",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenObject:
+    """Text that is no JSON object, and why."""
+
+    raw: str
+    reason: str
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+_DECODER = json.JSONDecoder(parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+
+
+def objects(text: TextIO, *, lines: bool) -> Iterator[dict[str, str] | BrokenObject]:
+    """Objects of a text, flattened: a nested object becomes members with dotted names, a list stays JSON text.
+
+    Parameters
+    ----------
+    text
+        Where to read.
+    lines
+        One object a line; otherwise one array of objects.
+    """
+    return _of_lines(text) if lines else _of_array(text)
+
+
+def members(found: Iterator[dict[str, str] | BrokenObject]) -> tuple[str, ...]:
+    """Names of the members of all objects, in order of appearance."""
+    names: dict[str, None] = {}
+    for item in found:
+        if isinstance(item, dict):
+            names.update(dict.fromkeys(item))
+    return tuple(names)
+
+
+def _of_lines(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
+    while line := text.readline(OBJECT_LIMIT):
+        if len(line) == OBJECT_LIMIT and not line.endswith("\n"):
+            while (rest := text.readline(OBJECT_LIMIT)) and not rest.endswith("\n"):
+                pass
+            yield BrokenObject(line, f"the line is longer than {OBJECT_LIMIT // MIB} MiB")
+            continue
+        line = line.strip().lstrip("\ufeff")
+        if line:
+            yield _parse(line)
+
+
+def _parse(line: str) -> dict[str, str] | BrokenObject:
+    try:
+        found = _DECODER.decode(line)
+    except (ValueError, RecursionError) as error:
+        return BrokenObject(line, f"the line is not JSON ({error})")
+    return _flattened(found, line)
+
+
+def _flattened(found: object, raw: str) -> dict[str, str] | BrokenObject:
+    if not isinstance(found, dict):
+        return BrokenObject(raw, "this is JSON, but not an object")
+    flat: dict[str, str] = {}
+    try:
+        _flatten(found, "", flat)
+    except RecursionError:
+        return BrokenObject(raw, "the objects are nested too deeply")
+    return flat
+
+
+def _flatten(found: dict[str, object], prefix: str, flat: dict[str, str]) -> None:
+    for key, value in found.items():
+        name = prefix + key
+        if isinstance(value, dict) and key.casefold() not in _KEPT_WHOLE:
+            _flatten(value, name + ".", flat)
+        else:
+            flat[name] = _text(value)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else written(value)
+
+
+def written(value: object) -> str:
+    """JSON text of a value, numbers as they were written."""
+    if isinstance(value, _Number):
+        return value
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {written(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+class _Window:
+    """The part of a text that is at work."""
+
+    def __init__(self, text: TextIO) -> None:
+        self.text, self.held, self.at, self.ended = text, "", 0, False
+
+    def more(self) -> bool:
+        """Read on, a larger block each time one object needs it; False at the end of the text."""
+        block = self.text.read(max(_BLOCK, len(self.held) - self.at))
+        self.held, self.at = self.held[self.at :] + block, 0
+        self.ended = not block
+        return bool(block)
+
+    def next_sign(self) -> str:
+        """Next character that is no blank, and no comma between objects; empty at the end."""
+        while True:
+            while self.at < len(self.held):
+                if self.held[self.at] not in " \t\r\n,\ufeff":
+                    return self.held[self.at]
+                self.at += 1
+            if not self.more():
+                return ""
+
+
+def _of_array(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
+    window = _Window(text)
+    if window.next_sign() == "[":
+        window.at += 1
+    while (sign := window.next_sign()) and sign != "]":
+        found, end = _decode(window)
+        if end < 0:
+            yield BrokenObject(window.held[window.at :], str(found))
+            return  # nothing tells where the next object starts
+        yield _flattened(found, window.held[window.at : end])
+        window.at = end
+    if not sign:
+        yield BrokenObject("", "the JSON array is cut off before its end")
+
+
+def _decode(window: _Window) -> tuple[object, int]:
+    """Value at the window and where it ends; a reason and -1 when there is none."""
+    while True:
+        try:
+            found, end = _DECODER.raw_decode(window.held, window.at)
+        except RecursionError:
+            return "the objects are nested too deeply", -1
+        except ValueError as error:
+            reason = f"the rest of the file is not JSON ({error})"
+        else:
+            if end < len(window.held) or window.ended:
+                return found, end
+            reason = "the rest of the file is not JSON"
+        if len(window.held) - window.at > OBJECT_LIMIT:
+            return f"the object is longer than {OBJECT_LIMIT // MIB} MiB; it and what follows is not read", -1
+        if window.ended or not window.more():
+            window.ended = True
+            if not reason.endswith("JSON"):
+                return reason, -1
