@@ -32,7 +32,8 @@ class UnitcostError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}. Mend: {self.mend}" if self.mend else text
+        stop = "" if text.endswith("?") else "."
+        return f"{text}{stop} Mend: {self.mend}" if self.mend else text
 
 
 class BadFile(UnitcostError):

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
-from urllib.parse import quote
 
 from unitcost import money
 
 Basis = Literal["billed", "measured", "derived", "estimated", "unknown"]
+#: What stands for itself in an id.
+_SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:+=")
 Op = Literal["rows", "given", "sum", "difference", "product", "ratio", "split", "none"]
 
 
@@ -71,8 +72,9 @@ class Figure:
 
 
 def part_of_id(text: str) -> str:
-    """Text made safe as one step of a figure id: no spaces, slashes, at-signs or shell characters."""
-    return quote(text, safe="-._~:+") or "%00"
+    """Text made safe as one step of a figure id: spaces, slashes, at-signs and shell characters become `%20` ..."""
+    signs = (sign if sign in _SAFE else "".join(f"%{byte:02X}" for byte in sign.encode()) for sign in text)
+    return "".join(signs) or "%00"
 
 
 def figure_id(*steps: str, at: str) -> str:
@@ -126,12 +128,13 @@ def _fold(figure: Figure, values: list[Decimal]) -> Decimal | None:
 
 
 def total(id: str, inputs: tuple[Figure, ...], *, unit: str, label: str = "") -> Figure:
-    """Figure that is the exact sum of others of the same unit."""
-    known = [f.value for f in inputs if f.value is not None]
+    """Figure that is the exact sum of others of the same unit; those without a value are left out and counted."""
+    known = [(f, f.value) for f in inputs if f.value is not None]
+    missing = len(inputs) - len(known)
     return Figure(
-        id=id, value=money.add(known), unit=unit, basis="derived", op="sum",
+        id=id, value=money.add(value for _, value in known), unit=unit, basis="derived", op="sum",
         formula=" + ".join(f.label or f.id for f in inputs[:6]) + (" + ..." if len(inputs) > 6 else ""),
-        inputs=tuple(f for f in inputs if f.value is not None), label=label,
+        inputs=tuple(f for f, _ in known), label=label, note=f"{missing} without a value left out" if missing else "",
     )  # fmt: skip
 
 

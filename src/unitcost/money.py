@@ -126,9 +126,24 @@ def integer_weights(weights: Sequence[Decimal]) -> list[int]:
 
 
 def split_amount(amount: Decimal, weights: Sequence[Decimal], *, places: int = LEDGER_PLACES) -> list[Decimal]:
-    """Split an amount by weights in steps of 10^-places; the parts add up to it exactly."""
-    units = to_units(amount, places)
-    return [from_units(part, places) for part in split_units(units, integer_weights(weights))]
+    """Split an amount by weights in steps of 10^-places; the parts add up to it exactly.
+
+    What is finer than a step cannot be split so: it goes to the last receiver whose weight is not zero.
+    """
+    steps = _whole_steps(amount, places)
+    units = split_units(to_units(steps, places), integer_weights(weights))
+    parts = [from_units(part, places) for part in units]
+    rest = subtract(amount, steps)
+    if rest:
+        last = max(i for i, weight in enumerate(weights) if weight)
+        parts[last] = add([parts[last], rest])
+    return parts
+
+
+def _whole_steps(amount: Decimal, places: int) -> Decimal:
+    """Amount cut towards zero to `places` decimal places."""
+    with decimal.localcontext(prec=400, rounding=decimal.ROUND_DOWN):
+        return amount.quantize(Decimal(1).scaleb(-places))
 
 
 def round_to_total(amounts: Sequence[Decimal], *, places: int = CENT_PLACES) -> list[Decimal]:

@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from unitcost.attribution.drivers import fold
-from unitcost.attribution.owners import DEFAULT_SOURCES
+from unitcost.attribution.owners import DEFAULT_SOURCES, TAG, UNKNOWN_VALUE
+from unitcost.attribution.tags import fold
 from unitcost.errors import near_names
+from unitcost.facts.answers import NearMiss
 from unitcost.facts.charges import Facet
 from unitcost.facts.rules import OwnerRules
 from unitcost.facts.spend import Attribution
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearMiss:
-    """A name in the bills that looks like a known one.
-
-    `what` is `value` for an owner's name and `key` for a tag's key.
-    """
-
-    kind: str
-    what: str
-    found: str
-    near: tuple[str, ...]
+#: Two letters changed places, or one of four is another: that much alike, or more.
+_ALIKE = 0.75
+_SHORTEST = 4
 
 
 def near_values(rules: OwnerRules, attributions: Iterable[Attribution]) -> list[NearMiss]:
-    """Unknown owner values and the known names they look like."""
-    unknown = sorted({a.owners[rules.kind][0] for a in attributions if a.owners[rules.kind][1] == "unknown value"})
+    """Unknown owner values and the known names they look like; without a list of known names, other spellings.
+
+    A value that looks like none is listed too, with nothing beside it.
+    """
+    owners = {a.owners[rules.kind][:2] for a in attributions}
+    if not rules.known:
+        return _other_spellings(rules, sorted(name for name, how in owners if how == TAG))
     return [
-        NearMiss(kind=rules.kind, what="value", found=value, near=tuple(near_names(value, rules.known)))
-        for value in unknown
+        NearMiss(kind=rules.kind, what="value", found=name, near=tuple(near_names(name, rules.known)))
+        for name, how in sorted(owners)
+        if how == UNKNOWN_VALUE
     ]
 
 
-def near_keys(rules: OwnerRules, facets: Iterable[Facet]) -> list[NearMiss]:
-    """Tag keys that no source is spelt like, but nearly."""
-    sources = [s.removeprefix("tags.") for s in (rules.sources or DEFAULT_SOURCES[rules.kind]) if s.startswith("tags.")]
-    wanted = {fold(source): source for source in sources}
-    keys = sorted({key for facet in facets for key in facet.tags})
+def _other_spellings(rules: OwnerRules, names: list[str]) -> list[NearMiss]:
+    """Values that differ in letter case and separators only: the first of them is what the others look like."""
+    first: dict[str, str] = {}
     misses = []
-    for key in keys:
-        near = [wanted[name] for name in near_names(fold(key), wanted, most=1) if len(name) > 3]
-        if near and fold(key) not in wanted:
-            misses.append(NearMiss(kind=rules.kind, what="key", found=key, near=tuple(near)))
+    for name in names:
+        kept = first.setdefault(fold(name) or name, name)
+        if kept != name:
+            misses.append(NearMiss(kind=rules.kind, what="value", found=name, near=(kept,)))
     return misses
+
+
+def near_keys(rules: OwnerRules, facets: Iterable[Facet]) -> list[NearMiss]:
+    """Tag keys that are spelt like no source, but nearly, on charges that no source knows."""
+    sources = rules.sources or DEFAULT_SOURCES[rules.kind]
+    wanted = {fold(s.removeprefix("tags.")): s.removeprefix("tags.") for s in sources if s.startswith("tags.")}
+    seen = {tuple(facet.tags) for facet in facets if facet.tags}
+    misses: dict[str, str] = {}
+    for keys in seen:
+        folded = {key: fold(key) for key in keys}
+        if wanted.keys().isdisjoint(folded.values()):
+            misses.update({key: near for key, name in folded.items() if (near := _near(name, wanted))})
+    return [NearMiss(kind=rules.kind, what="key", found=key, near=(near,)) for key, near in sorted(misses.items())]
+
+
+def _near(name: str, wanted: dict[str, str]) -> str:
+    """The source that a folded key looks like; empty when it looks like none."""
+    if len(name) < _SHORTEST:
+        return ""
+    found = difflib.get_close_matches(name, sorted(wanted), n=1, cutoff=_ALIKE)
+    return wanted[found[0]] if found and len(found[0]) >= _SHORTEST else ""

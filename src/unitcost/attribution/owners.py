@@ -2,127 +2,175 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from unitcost.attribution.drivers import fold
+from unitcost.attribution.tags import values_of
 from unitcost.facts.charges import Facet
 from unitcost.facts.rules import UNTAGGED, OwnerRules
+from unitcost.facts.spend import Line
+from unitcost.figure import Figure, figure_id, ratio, total
 
 #: How an owner was found.
 TAG, RULE, INHERITED, UNKNOWN_VALUE = "tag", "rule", "inherited", "unknown value"
-_SCOPES = {"account": "sub_account_id", "resource_group": "resource_group"}
-#: Tag keys that are looked at when the settings name none.
+#: Those that say so themselves, and all that make a charge owned.
+DIRECT, OWNED = (TAG, RULE), (TAG, RULE, INHERITED)
+#: Places to look when the settings name none.
 DEFAULT_SOURCES: dict[str, tuple[str, ...]] = {
-    "team": ("tags.team", "tags.owner-team", "tags.squad", "tags.cost-center", "tags.costcenter"),
-    "project": ("tags.project", "tags.application", "tags.app"),
-    "experiment": ("tags.experiment", "tags.experiment-id", "tags.run"),
+    "team": ("tags.team", "tags.team-name", "tags.owner-team", "tags.squad", "tags.cost-center", "tags.cost-centre"),
+    "project": ("tags.project", "tags.project-name", "tags.application", "tags.app"),
+    "experiment": ("tags.experiment", "tags.experiment-id", "tags.experiment-name", "tags.run", "tags.run-id"),
 }
+#: Lines that no one around them makes anybody's: what is bought for all, and what nobody used of it.
+_NEVER_INHERIT: tuple[Line, ...] = ("unused commitment", "purchase")
 
 #: (owner, how, source or rule)
 Found = tuple[str, str, str]
 _NOBODY: Found = (UNTAGGED, UNTAGGED, "")
+_SEVERAL = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OwnerFinder:
     """Finds owners of one kind among many facets.
 
-    `direct` is what a facet says itself, per facet id; inheritance looks at the others.
+    Parameters
+    ----------
+    direct
+        What a facet says itself, per facet id.
+    by_resource, by_scope
+        Resource, or (scope, place), to the one owner there; the empty name where there are several.
     """
 
     rules: OwnerRules
-    direct: Mapping[int, Found]
-    by_resource: Mapping[str, Found]
-    by_scope: Mapping[tuple[str, str], Found]
+    known: Mapping[str, str]
+    by_tags_alone: bool
+    direct: dict[int, Found] = field(default_factory=dict)
+    by_resource: dict[str, str] = field(default_factory=dict)
+    by_scope: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _by_tags: dict[tuple[tuple[str, str], ...], Found] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, rules: OwnerRules, facets: Iterable[Facet]) -> OwnerFinder:
+    def over(cls, rules: OwnerRules, facets: Iterable[tuple[Facet, Line]]) -> OwnerFinder:
         """Look at all facets once, so that owners can be inherited among them."""
         known = {name.casefold() if rules.ignore_case else name: name for name in rules.known}
-        direct: dict[int, Found] = {}
-        resources: dict[str, set[str]] = defaultdict(set)
-        scopes: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for facet in facets:
-            found = _direct(facet, rules, known)
-            direct[facet.facet_id] = found
-            if found[1] not in (TAG, RULE):
-                continue
-            resource = facet.get("resource_id")
-            if resource:
-                resources[resource].add(found[0])
-            for scope in rules.inherit:
-                place = facet.get(_SCOPES[scope])
-                if place:
-                    scopes[scope, place].add(found[0])
-        return cls(
-            rules=rules,
-            direct=direct,
-            by_resource={
-                r: (min(names), INHERITED, f"lineage {r}") for r, names in resources.items() if len(names) == 1
-            },
-            by_scope={
-                (scope, place): (min(names), INHERITED, f"{scope} {place}")
-                for (scope, place), names in scopes.items()
-                if len(names) == 1
-            },
-        )
+        finder = cls(rules, known, all(source.startswith("tags.") for source in rules.sources))
+        for facet, _ in facets:
+            found = finder._direct(facet)
+            finder.direct[facet.facet_id] = found
+            if found[1] != UNTAGGED:
+                finder._note(facet, found)
+        return finder
 
-    def find(self, facet: Facet) -> Found:
-        """Owner of a facet: its own, else the one of what it was made from, else the only one around it."""
+    def find(self, facet: Facet, line: Line) -> Found:
+        """Owner of a facet: its own, else that of what it was made from, else the only one around it."""
         found = self.direct[facet.facet_id]
         if found[1] != UNTAGGED:
             return found
-        lineage = self._from_lineage(facet.get("resource_id"))
+        lineage = self._from_lineage(facet.get("resource_id")) if self.rules.lineage else None
         if lineage:
             return lineage
+        if line in _NEVER_INHERIT:
+            return _NOBODY
         for scope in self.rules.inherit:
-            place = facet.get(_SCOPES[scope])
-            inherited = self.by_scope.get((scope, place)) if place else None
-            if inherited:
-                return inherited
+            place = _place(scope, facet)
+            owner = self.by_scope.get(place, _SEVERAL) if place else _SEVERAL
+            if owner:
+                return owner, INHERITED, f"{scope} {facet.get(_column(scope))}"
         return _NOBODY
+
+    def _direct(self, facet: Facet) -> Found:
+        for rule in self.rules.rules:
+            if rule.when(facet):
+                return rule.owner, RULE, rule.name
+        if not self.by_tags_alone:
+            return self._said(facet)
+        key = tuple(facet.tags.items())
+        if key not in self._by_tags:
+            self._by_tags[key] = self._said(facet)
+        return self._by_tags[key]
+
+    def _said(self, facet: Facet) -> Found:
+        value, source = value_of(facet, self.rules)
+        if not value:
+            return _NOBODY
+        if not self.known:
+            return value, TAG, source
+        name = self.known.get(value.casefold() if self.rules.ignore_case else value)
+        return (name, TAG, source) if name else (value, UNKNOWN_VALUE, source)
+
+    def _note(self, facet: Facet, found: Found) -> None:
+        """Remember who is where. A value that is not known is somebody else, whom nobody inherits from."""
+        owner = found[0] if found[1] in DIRECT else _SEVERAL
+        resource = facet.get("resource_id")
+        if resource and self.rules.lineage:
+            self.by_resource[resource] = owner if self.by_resource.get(resource, owner) == owner else _SEVERAL
+        for scope in self.rules.inherit:
+            place = _place(scope, facet)
+            if place:
+                self.by_scope[place] = owner if self.by_scope.get(place, owner) == owner else _SEVERAL
 
     def _from_lineage(self, resource: str | None) -> Found | None:
         seen = set()
         while resource in self.rules.lineage and resource not in seen:
             seen.add(resource)
             resource = self.rules.lineage[resource]
-            if resource in self.by_resource:
-                return self.by_resource[resource]
+            owner = self.by_resource.get(resource)
+            if owner:
+                return owner, INHERITED, f"lineage {resource}"
         return None
 
 
-def _direct(facet: Facet, rules: OwnerRules, known: Mapping[str, str]) -> Found:
-    for rule in rules.rules:
-        if rule.when(facet):
-            return rule.owner, RULE, rule.name
-    value, source = value_of(facet, rules)
-    if not value:
-        return _NOBODY
-    if not rules.known:
-        return value, TAG, source
-    name = known.get(value.casefold() if rules.ignore_case else value)
-    return (name, TAG, source) if name else (value, UNKNOWN_VALUE, source)
+def _column(scope: str) -> str:
+    return "sub_account_id" if scope == "account" else scope
+
+
+def _place(scope: str, facet: Facet) -> tuple[str, ...] | None:
+    """Account, or resource group within its account, that a facet lies in; None when it lies in none."""
+    name = facet.get(_column(scope))
+    if not name:
+        return None
+    return (scope, name) if scope == "account" else (scope, facet.get("sub_account_id") or "", name.casefold())
 
 
 def value_of(facet: Facet, rules: OwnerRules) -> tuple[str, str]:
     """First value that the sources hold, and the source; both empty when there is none.
 
-    A tag is found under its exact key first, then under any spelling of it: case, separators and the
-    prefix that a provider puts before it do not matter.
+    A tag is found under its exact key first, then under any spelling of it: letter case, separators and the
+    prefix that a provider puts before it do not matter. An empty value is no value.
     """
-    sources = rules.sources or DEFAULT_SOURCES[rules.kind]
-    folded: dict[str, str] = {}
-    for source in sources:
-        value = (facet.get(source) or "").strip()
-        if value:
-            return value, source
-        if source.startswith("tags.") and facet.tags:
-            folded = folded or {fold(key): key for key in sorted(facet.tags, reverse=True)}
-            key = folded.get(fold(source.removeprefix("tags.")))
-            value = facet.tags[key].strip() if key is not None else ""
+    for source in rules.sources or DEFAULT_SOURCES[rules.kind]:
+        if not source.startswith("tags."):
+            value = (facet.get(source) or "").strip()
             if value:
-                return value, f"tags.{key}"
+                return value, source
+            continue
+        for key, written in values_of(facet.tags, source.removeprefix("tags.")):
+            if written.strip():
+                return written.strip(), f"tags.{key}"
     return "", ""
+
+
+def owned_shares(by_how: Mapping[str, Figure], *, unit: str, at: str, kind: str) -> tuple[Figure, Figure]:
+    """Shares [0 to 1] of the spend that has an owner at all, and that says so itself.
+
+    Parameters
+    ----------
+    by_how
+        How an owner is known (`tag`, `rule`, `inherited`, `unknown value`, `untagged`) -> spend.
+    unit, at, kind
+        Currency, tag of the selection and kind of owner, for figure ids.
+    """
+
+    def step(*names: str) -> str:
+        return figure_id(f"{kind}-share", *names, unit, at=at)
+
+    def sum_of(name: str, hows: Iterable[str]) -> Figure:
+        return total(step(name), tuple(by_how[h] for h in hows if h in by_how), unit=unit, label=name)
+
+    whole = sum_of("all spend", sorted(by_how))
+    owned, direct = (
+        ratio(step(f"{name} share"), sum_of(f"{name} spend", hows), whole, unit="share", label=f"{name} share")
+        for name, hows in (("owned", OWNED), ("directly owned", DIRECT))
+    )
+    return owned, direct

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 from unitcost.facts.spend import Placement
-from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_DAY
+from unitcost.facts.zones import zone_of
 
 Granularity = Literal["month", "day"]
-_DAY_US = SECONDS_PER_DAY * MICROSECONDS_PER_SECOND
-
-
-def zone_of(name: str) -> tzinfo:
-    """Time zone of an IANA name or a fixed offset such as `-05:00`."""
-    if name[:1] in "+-":
-        hours, minutes = name[1:].split(":")
-        offset = timedelta(hours=int(hours), minutes=int(minutes))
-        return timezone(-offset if name[0] == "-" else offset)
-    return UTC if name == "UTC" else ZoneInfo(name)
+_MICROSECOND = timedelta(microseconds=1)
+_LAST = datetime.max.replace(tzinfo=UTC)
+_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 def place(periods: Iterable[tuple[datetime, datetime]], granularity: Granularity, zone: str) -> list[Placement]:
@@ -40,54 +32,75 @@ def place(periods: Iterable[tuple[datetime, datetime]], granularity: Granularity
     -------
     list of Placement
         For each period one placement per bucket that it touches; the overlaps of a period add up to its
-        length [microseconds]. Days on which clocks change are as long as they are.
+        length [microseconds]. Days on which clocks change are as long as they are. All buckets are given, those
+        outside the months that somebody asks for too: parts of a charge only add up when none is missing.
+
+    Raises
+    ------
+    BadSetting
+        When there is no such zone.
     """
-    listed = list(periods)
-    if not listed:
-        return []
-    where = zone_of(zone)
-    edges, labels = _edges(min(p[0] for p in listed), max(p[1] for p in listed), granularity, where)
-    return [placement for start, end in listed for placement in _place_one(start, end, edges, labels)]
+    calendar = _Calendar(granularity, zone_of(zone))
+    return [placement for start, end in periods for placement in _place_one(start, end, calendar)]
 
 
-def _edges(
-    first: datetime, last: datetime, granularity: Granularity, where: tzinfo
-) -> tuple[list[datetime], list[str]]:
-    """Starts of all buckets from the first moment to the last, UTC, and their labels."""
-    local = first.astimezone(where).date()
-    day = local.replace(day=1) if granularity == "month" else local
-    edges, labels = [], []
-    while True:
-        edge = datetime(day.year, day.month, day.day, tzinfo=where).astimezone(UTC)
-        edges.append(edge)
-        labels.append(day.strftime("%Y-%m") if granularity == "month" else day.isoformat())
-        if edge > last:
-            return edges, labels
-        day = _next(day, granularity)
+def _place_one(start: datetime, end: datetime, calendar: _Calendar) -> Iterator[Placement]:
+    total_us = max(0, (end - start) // _MICROSECOND)
+    day = calendar.bucket_of(start)
+    if total_us == 0:
+        yield Placement(start=start, end=end, bucket=calendar.label(day), overlap_us=1, total_us=1)
+        return
+    at = start
+    while at < end:
+        following = calendar.after(day)
+        upper = end if following is None else min(end, calendar.edge(following))
+        overlap_us = (upper - at) // _MICROSECOND
+        if overlap_us > 0:
+            yield Placement(start=start, end=end, bucket=calendar.label(day), overlap_us=overlap_us, total_us=total_us)
+            at = upper
+        if following is None:
+            return
+        day = following
 
 
-def _next(day: date, granularity: Granularity) -> date:
-    if granularity == "day":
-        return day + timedelta(days=1)
-    return date(day.year + day.month // 12, day.month % 12 + 1, 1)
+@dataclass(slots=True)
+class _Calendar:
+    """Months or days of a zone: where each begins, worked out once."""
 
+    granularity: Granularity
+    zone: tzinfo
+    edges: dict[date, datetime] = field(default_factory=dict)
 
-def _place_one(start: datetime, end: datetime, edges: list[datetime], labels: list[str]) -> list[Placement]:
-    total = _microseconds(end - start)
-    index = bisect.bisect_right(edges, start) - 1
-    if total <= 0:
-        return [Placement(start=start, end=end, bucket=labels[index], overlap_us=1, total_us=1)]
-    placements = []
-    while index < len(edges) and (index == 0 or edges[index] < end):
-        upper = min(end, edges[index + 1]) if index + 1 < len(edges) else end
-        overlap = _microseconds(upper - max(start, edges[index]))
-        if overlap > 0:
-            placements.append(Placement(start=start, end=end, bucket=labels[index], overlap_us=overlap, total_us=total))
-        index += 1
-        if index < len(edges) and edges[index] >= end:
-            break
-    return placements
+    def bucket_of(self, moment: datetime) -> date:
+        """First day of the bucket that a moment lies in."""
+        try:
+            day = moment.astimezone(self.zone).date()
+        except OverflowError:
+            day = moment.date()
+        return day.replace(day=1) if self.granularity == "month" else day
 
+    def after(self, day: date) -> date | None:
+        """First day of the next bucket; None after the last that the calendar has."""
+        try:
+            if self.granularity == "day":
+                return day + timedelta(days=1)
+            return date(day.year + day.month // 12, day.month % 12 + 1, 1)
+        except (OverflowError, ValueError):
+            return None
 
-def _microseconds(length: timedelta) -> int:
-    return length.days * _DAY_US + length.seconds * MICROSECONDS_PER_SECOND + length.microseconds
+    def edge(self, day: date) -> datetime:
+        """Moment at which a bucket begins, UTC; where clocks leap over midnight, the moment they leap."""
+        found = self.edges.get(day)
+        if found is None:
+            found = self.edges[day] = self._edge(day)
+        return found
+
+    def _edge(self, day: date) -> datetime:
+        try:
+            return datetime(day.year, day.month, day.day, tzinfo=self.zone).astimezone(UTC)
+        except OverflowError:
+            return _FIRST if day.year <= 1 else _LAST
+
+    def label(self, day: date) -> str:
+        """`2026-09` or `2026-09-14`."""
+        return day.isoformat()[:7] if self.granularity == "month" else day.isoformat()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import pairwise
 
 from unitcost import money
-from unitcost.facts.spend import Firmness
+from unitcost.facts.answers import Firmness
 
 
 def firmness(amounts: Mapping[str, Decimal], unknown: Decimal) -> Firmness:
@@ -17,19 +18,24 @@ def firmness(amounts: Mapping[str, Decimal], unknown: Decimal) -> Firmness:
     amounts
         Known amounts by name, the unknown apart.
     unknown
-        What nobody could place, in the same currency.
+        What nobody could place, in the same currency. One below zero (credits) might belong to the largest, so
+        its size counts.
 
     Returns
     -------
     Firmness
-        The largest, whether it stays the largest even if all of the unknown went to the runner-up, and the
-        names that could overtake it.
+        The largest; whether it stays the largest even if all of the unknown were another's; the names that could
+        reach it; and the neighbours in the order that could change places. Equal amounts are not in a firm order.
     """
     order = sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
+    reach = abs(unknown)
     if not order:
-        return Firmness(largest="", firm=unknown == 0, overtaking=())
+        return Firmness(largest="", firm=reach == 0, overtaking=())
     largest, most = order[0]
-    reach = max(unknown, money.ZERO)
-    overtaking = tuple(name for name, amount in order[1:] if money.add([amount, reach]) > most)
-    hidden_larger = reach > most and not overtaking
-    return Firmness(largest=largest, firm=not overtaking and not hidden_larger, overtaking=overtaking)
+    overtaking = tuple(name for name, amount in order[1:] if money.add([amount, reach]) >= most)
+    flips = tuple(
+        (above, below) for (above, more), (below, less) in pairwise(order) if money.add([less, reach]) >= more
+    )
+    # The unknown might also be one thing that has no name yet.
+    hidden_larger = reach >= most and reach > 0
+    return Firmness(largest=largest, firm=not overtaking and not hidden_larger, overtaking=overtaking, flips=flips)

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import get_args
 
 from unitcost import money
-from unitcost.errors import BadSetting
+from unitcost.facts.answers import OwnerShare
 from unitcost.facts.rules import UNTAGGED, SplitRule
+from unitcost.facts.spend import Line
 from unitcost.figure import Figure, figure_id, total
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerShare:
-    """What an owner has after all splits.
-
-    `direct` is what its own charges cost, `shared` the parts it received, `given` what it gave away as a pool;
-    `amount` = direct + shared - given.
-    """
-
-    owner: str
-    direct: Figure | None
-    shared: tuple[Figure, ...]
-    amount: Figure
+#: Names in a table of owners that are nobody: they have cost, and receive none.
+NOBODY = frozenset({UNTAGGED, *get_args(Line)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """What a split divides: the figure of the pool, by the owner it is taken from."""
+    """What a split divides: figures of the pool, by the owner each is taken from.
+
+    Pools of one kind of owner hold no charge twice: see `pool_of`.
+    """
 
     rule: SplitRule
     taken: Mapping[str, Figure]
+
+
+def pool_of(cell: Mapping[str, str | None], rules: Sequence[SplitRule]) -> int | None:
+    """Number of the split whose pool holds a charge; the first that selects it takes it whole.
+
+    Parameters
+    ----------
+    cell
+        `team`, `project`, `experiment` and `driver` of the charge, as far as the rules select by them.
+    rules
+        Splits in the order of the settings.
+    """
+    for number, rule in enumerate(rules):
+        if all(cell.get(dimension) == value for dimension, value in rule.of.items()):
+            return number
+    return None
 
 
 def apply_splits(
@@ -46,7 +57,8 @@ def apply_splits(
         Owner -> figure of its own charges, in one currency.
     pools
         Splits in the order of the settings, each with what it takes and from whom. A pool that nobody can
-        receive stays with those it came from.
+        receive stays with those it came from. A pool that is an owner of this kind passes on what earlier
+        splits gave it.
     unit
         Currency of the figures.
     at
@@ -55,100 +67,126 @@ def apply_splits(
         `team`, `project` or `experiment`.
     metrics
         Unit of output -> owner -> quantity, for splits by metric.
-
-    Raises
-    ------
-    BadSetting
-        When a fixed split names no positive share.
     """
-    shared: dict[str, list[Figure]] = {}
-    given: dict[str, list[Figure]] = {}
+    books = _Books(direct=direct, unit=unit, at=at, kind=kind)
     for number, pool in enumerate(pools):
-        receivers = _receivers(pool, direct, metrics)
+        receivers = _receivers(pool.rule, books.weights_after(pool), metrics)
         for source, taken in sorted(pool.taken.items()):
-            if not receivers or not taken.value:
+            if not taken.value:
                 continue
-            parts = _parts(taken, receivers, number=number, source=source, unit=unit, at=at, kind=kind, rule=pool.rule)
-            for owner, part in parts.items():
-                shared.setdefault(owner, []).append(part)
-            given.setdefault(source, []).append(taken)
-    names = sorted({*direct, *shared})
-    return [_share(name, direct.get(name), shared.get(name, []), given.get(name, []), unit, at, kind) for name in names]
+            if receivers:
+                books.give(number, pool.rule, source, taken, receivers)
+            else:
+                books.kept[source].append(f"{pool.rule.name}: nobody can receive it")
+        books.remember(pool)
+    names = sorted({*direct, *books.shared, *books.given})
+    return [books.share(name) for name in names]
 
 
 def _receivers(
-    pool: Pool, direct: Mapping[str, Figure], metrics: Mapping[str, Mapping[str, Decimal]]
+    rule: SplitRule, own: Mapping[str, Decimal], metrics: Mapping[str, Mapping[str, Decimal]]
 ) -> dict[str, Decimal]:
-    """Receiver -> weight, in sorted order; those of weight zero are left out unless all are equal."""
-    rule = pool.rule
+    """Receiver -> weight above zero, in sorted order.
+
+    Parameters
+    ----------
+    own
+        Owner -> direct cost that no pool has taken. Without `among`, only an owner that has some receives.
+    """
     if rule.how == "fixed":
         weights = dict(rule.shares)
     elif rule.how == "metric":
         weights = dict(metrics.get(rule.metric, {}))
+    elif rule.how == "even":
+        names = rule.among or [name for name, amount in own.items() if amount > 0 and name not in NOBODY]
+        weights = dict.fromkeys(names, Decimal(1))
     else:
-        names = rule.among or tuple(name for name in direct if name != UNTAGGED and name not in pool.taken)
-        own = {name: _remaining(direct.get(name), pool.taken.get(name)) for name in names}
-        weights = {name: Decimal(1) for name in names} if rule.how == "even" else own
+        weights = {name: amount for name, amount in own.items() if rule.among or name not in NOBODY}
     if rule.among:
         weights = {name: weight for name, weight in weights.items() if name in rule.among}
-    positive = {name: weight for name, weight in sorted(weights.items()) if weight > 0}
-    if rule.how == "fixed" and not positive:
-        raise BadSetting("no share is positive", where=rule.name, mend="give each receiver a share above zero")
-    return positive
+    return {name: weight for name, weight in sorted(weights.items()) if weight > 0}
 
 
-def _remaining(own: Figure | None, taken: Figure | None) -> Decimal:
-    value = own.value if own and own.value is not None else money.ZERO
-    return money.subtract(value, taken.value) if taken and taken.value is not None else value
+@dataclass(slots=True, kw_only=True)
+class _Books:
+    """What owners have, receive and give while splits are applied one after the other."""
 
+    direct: Mapping[str, Figure]
+    unit: str
+    at: str
+    kind: str
+    shared: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
+    given: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
+    kept: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    pooled: dict[str, list[Decimal]] = field(default_factory=lambda: defaultdict(list))
 
-def _parts(
-    taken: Figure, receivers: Mapping[str, Decimal], *, number: int, source: str, unit: str, at: str, kind: str,
-    rule: SplitRule,
-) -> dict[str, Figure]:  # fmt: skip
-    assert taken.value is not None
-    weights = list(receivers.values())
-    places = rule.places if _fits(taken.value, rule.places) else 12
-    amounts = money.split_amount(taken.value, weights, places=places)
-    given = tuple(
-        Figure(
-            id=figure_id("weight", kind, f"split{number}", source, owner, unit, at=at), value=weight, unit="weight",
-            basis="derived", op="given", formula=f"weight of {owner} in {rule.name}", label=f"weight of {owner}",
-        )
-        for owner, weight in receivers.items()
-    )  # fmt: skip
-    return {
-        owner: Figure(
-            id=figure_id("shared", kind, f"split{number}", source, owner, unit, at=at), value=amount, unit=unit,
-            basis="derived", op="split", formula=f"part of {owner} in {taken.label or source}: {rule.name}",
-            inputs=(taken, *given), part=index, places=places, label=f"shared with {owner}",
-        )
-        for index, (owner, amount) in enumerate(zip(receivers, amounts, strict=True))
-    }  # fmt: skip
+    def weights_after(self, pool: Pool) -> dict[str, Decimal]:
+        """Direct cost of each owner, without what this pool and those before it take."""
+        pooled = {name: [*amounts] for name, amounts in self.pooled.items()}
+        for name, taken in pool.taken.items():
+            pooled.setdefault(name, []).append(taken.value or money.ZERO)
+        return {
+            name: money.subtract(own.value or money.ZERO, money.add(pooled.get(name, ())))
+            for name, own in self.direct.items()
+        }
 
+    def remember(self, pool: Pool) -> None:
+        """Keep in mind what a pool took."""
+        for name, taken in pool.taken.items():
+            self.pooled[name].append(taken.value or money.ZERO)
 
-def _fits(amount: Decimal, places: int) -> bool:
-    return money.round_places(amount, places) == amount
+    def give(self, number: int, rule: SplitRule, source: str, taken: Figure, receivers: Mapping[str, Decimal]) -> None:
+        """Divide what is taken from one owner among the receivers."""
+        received = self.shared.get(source, [])
+        if received and rule.of.get(self.kind) == source:
+            whole = total(
+                self._id("pool", f"split{number}", source), (taken, *received), unit=self.unit, label=f"all of {source}"
+            )
+        else:
+            whole = taken
+        for owner, part in self._parts(number, rule, source, whole, receivers).items():
+            self.shared[owner].append(part)
+        self.given[source].append(whole)
 
-
-def _share(
-    name: str, own: Figure | None, shared: list[Figure], given: list[Figure], unit: str, at: str, kind: str
-) -> OwnerShare:
-    identity = figure_id("owner", kind, name, unit, at=at)
-    inputs = tuple(f for f in (own, *shared) if f is not None)
-    added = total(
-        figure_id("owner", kind, name, unit, "before", at=at), inputs, unit=unit, label=f"{name} before giving"
-    )
-    if not given:
-        amount = Figure(
-            id=identity, value=added.value, unit=unit, basis="derived", op="sum", formula=added.formula,
-            inputs=added.inputs, label=name,
+    def _parts(
+        self, number: int, rule: SplitRule, source: str, whole: Figure, receivers: Mapping[str, Decimal]
+    ) -> dict[str, Figure]:
+        weights = tuple(
+            Figure(
+                id=self._id("weight", f"split{number}", source, owner), value=weight, unit="weight", basis="derived",
+                op="given", formula=f"weight of {owner} in {rule.name}", label=f"weight of {owner}",
+            )
+            for owner, weight in receivers.items()
         )  # fmt: skip
-    else:
-        assert added.value is not None
-        less = money.add(f.value for f in given if f.value is not None)
-        amount = Figure(
-            id=identity, value=money.subtract(added.value, less), unit=unit, basis="derived", op="difference",
-            formula=f"{name} before giving - what is shared out", inputs=(added, *given), label=name,
+        amounts = money.split_amount(whole.value or money.ZERO, list(receivers.values()), places=rule.places)
+        return {
+            owner: Figure(
+                id=self._id("shared", f"split{number}", source, owner), value=amount, unit=self.unit, basis="derived",
+                op="split", formula=f"part of {owner} in {whole.label or source}: {rule.name}",
+                inputs=(whole, *weights), part=index, places=rule.places, label=f"shared with {owner}",
+            )
+            for index, (owner, amount) in enumerate(zip(receivers, amounts, strict=True))
+        }  # fmt: skip
+
+    def share(self, name: str) -> OwnerShare:
+        """What an owner has in the end."""
+        own, shared, given = self.direct.get(name), self.shared.get(name, []), self.given.get(name, [])
+        inputs = tuple(figure for figure in (own, *shared) if figure is not None)
+        if not given:
+            amount = total(self._id("owner", name), inputs, unit=self.unit, label=name)
+        else:
+            before = total(self._id("owner", name, "before"), inputs, unit=self.unit, label=f"{name} before giving")
+            less = money.add(figure.value for figure in given if figure.value is not None)
+            amount = Figure(
+                id=self._id("owner", name), value=money.subtract(before.value or money.ZERO, less), unit=self.unit,
+                basis="derived", op="difference", formula=f"{name} before giving - what is shared out",
+                inputs=(before, *given), label=name,
+            )  # fmt: skip
+        return OwnerShare(
+            owner=name, direct=own, shared=tuple(shared), amount=amount, given=tuple(given),
+            kept=tuple(self.kept.get(name, ())),
         )  # fmt: skip
-    return OwnerShare(owner=name, direct=own, shared=tuple(shared), amount=amount)
+
+    def _id(self, first: str, *steps: str) -> str:
+        last = steps[1:] if first == "owner" else ()
+        return figure_id(first, self.kind, *(steps[:1] if last else steps), self.unit, *last, at=self.at)

@@ -69,14 +69,14 @@ def _options(said: dict[str, Any]) -> ReadOptions:
 
 def _print(outcome: LoadOutcome) -> None:
     from unitcost.cli.output import print_table
-    from unitcost.jobs.ingest import reject_samples, table
+    from unitcost.jobs.ingest import reject_words, table
 
     if outcome.records:
         print_table(*table(outcome))
     for record in outcome.records:
         for flag in record.flags:
             click.echo(f"{record.file}: {flag}", err=True)
-    for line in reject_samples(outcome):
+    for line in reject_words(outcome):
         click.echo(line, err=True)
     for _, error in outcome.failures:
         click.echo(str(error), err=True)

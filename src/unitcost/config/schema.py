@@ -1,27 +1,91 @@
-"""The shape of `unitcost.toml`, for pydantic. Field docs are the reference; a test compares them with the docs."""
+"""The shape of `unitcost.toml`, for pydantic; each key is described in docs/reference/settings.md."""
 
 from __future__ import annotations
 
+import codecs
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from unitcost import money
+from unitcost.errors import UnitcostError
+from unitcost.facts.when import facet_column, parse
+from unitcost.facts.zones import zone_of
+from unitcost.units import CENT_PLACES, LEDGER_PLACES
 
 
 def _exact(value: Any) -> Any:
-    """TOML amounts come as Decimal, int or text; a float would have lost digits."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    """TOML amounts come as Decimal, whole number or text; anything else is left for pydantic to refuse."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    return money.parse_amount(value) if isinstance(value, str) else value
+
+
+def _said(error: UnitcostError) -> ValueError:
+    mend = "" if "did you mean" in error.what else error.mend
+    return ValueError(f"{error.what}; {mend}" if mend else error.what)
+
+
+def _condition(text: str) -> str:
+    try:
+        parse(text)
+    except UnitcostError as error:
+        raise _said(error) from None
+    return text
+
+
+def _source(text: str) -> str:
+    try:
+        return facet_column(text)
+    except UnitcostError as error:
+        raise _said(error) from None
+
+
+def _zone(text: str) -> str:
+    try:
+        if text:
+            zone_of(text)
+    except UnitcostError as error:
+        raise _said(error) from None
+    return text
+
+
+def _encoding(text: str) -> str:
+    try:
+        codecs.lookup(text or "utf-8")
+    except LookupError:
+        raise ValueError(f"there is no encoding {text!r}; write a name such as latin-1 or utf-16") from None
+    return text
+
+
+def currency_code(text: str) -> str:
+    """Currency as the ledger writes it: ISO codes in capitals, own units (`credits`) as they are."""
+    stripped = text.strip()
+    return stripped.upper() if len(stripped) == 3 and stripped.isalpha() else stripped
+
+
+def _places(value: Any) -> Any:
+    return CENT_PLACES if value == "cents" else value
 
 
 Amount = Annotated[Decimal, BeforeValidator(_exact)]
-Month = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
+Condition = Annotated[str, AfterValidator(_condition)]
+Currency = Annotated[str, AfterValidator(currency_code)]
+Encoding = Annotated[str, AfterValidator(_encoding)]
+Month = Annotated[str, Field(pattern=r"^(\d{4}-(0[1-9]|1[0-2]))?$")]
+Name = Annotated[str, Field(min_length=1)]
+Places = Annotated[int, BeforeValidator(_places), Field(ge=0, le=LEDGER_PLACES)]
+Source = Annotated[str, AfterValidator(_source)]
+Zone = Annotated[str, AfterValidator(_zone)]
+Kind = Literal["team", "project", "experiment"]
 
 
 class Table(BaseModel):
-    """A TOML table: unknown keys are errors."""
+    """A TOML table: unknown keys and values of another type are errors."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class LedgerTable(Table):
@@ -29,21 +93,21 @@ class LedgerTable(Table):
 
     store: str = "duckdb:///.unitcost/ledger.duckdb"
     cost: Literal["billed", "effective", "list", "contracted"] = "effective"
-    currency: str = Field(default="USD", min_length=1)
-    timezone: str = "UTC"
+    currency: Annotated[Currency, Field(min_length=1)] = "USD"
+    timezone: Annotated[Zone, Field(min_length=1)] = "UTC"
 
 
 class LoadTable(Table):
     """One [[load]]."""
 
-    path: str = Field(min_length=1)
+    path: Name
     reader: str = ""
-    currency: str = ""
-    period: Month | Literal[""] = ""
+    currency: Currency = ""
+    period: Month = ""
     date_order: Literal["", "mdy", "dmy"] = ""
     decimal_comma: bool = False
-    timezone: str = ""
-    encoding: str = ""
+    timezone: Zone = ""
+    encoding: Encoding = ""
     delimiter: str = ""
     provider: str = ""
     columns: dict[str, str] = {}
@@ -53,20 +117,20 @@ class LoadTable(Table):
     part: bool = False
 
 
-class OwnerRuleTable(Table):
-    """One entry of `rules` of an owner kind."""
+class RuleTable(Table):
+    """One of `rules` of an owner kind, or one [[drivers]]."""
 
-    when: str
-    is_: str = Field(alias="is")
+    when: Condition
+    is_: Name = Field(alias="is")
 
 
 class OwnerTable(Table):
     """[owners.team], [owners.project], [owners.experiment]."""
 
-    from_: list[str] = Field(default=[], alias="from")
-    rules: list[OwnerRuleTable] = []
-    known: list[str] = []
-    inherit: list[Literal["account", "resource_group"]] = []
+    from_: list[Source] = Field(default=[], alias="from")
+    rules: list[RuleTable] = []
+    known: list[Name] = []
+    inherit: list[Literal["account", "resource_group"]] | dict[str, str] = []
     ignore_case: bool = True
 
 
@@ -79,30 +143,23 @@ class OwnersTable(Table):
     lineage: dict[str, str] = {}
 
 
-class DriverTable(Table):
-    """One [[drivers]]."""
-
-    when: str
-    is_: str = Field(alias="is")
-
-
 class SplitTable(Table):
     """One [[split]]."""
 
-    of: dict[Literal["team", "project", "experiment", "driver"], str]
+    of: dict[Literal["team", "project", "experiment", "driver"], Name]
     how: Literal["even", "proportional", "fixed", "metric"]
-    by: Literal["team", "project", "experiment"] = "team"
+    by: Kind = "team"
     shares: dict[str, Amount] = {}
     metric: str = ""
-    among: list[str] = []
-    places: int = Field(default=12, ge=0, le=12)
+    among: list[Name] = []
+    places: Places = LEDGER_PLACES
 
     @model_validator(mode="after")
     def _complete(self) -> SplitTable:
         if len(self.of) != 1:
             raise ValueError("`of` names one owner or driver, such as { project = 'platform' }")
-        if self.how == "fixed" and not self.shares:
-            raise ValueError("a fixed split needs `shares`")
+        if self.how == "fixed" and not any(self.shares.values()):
+            raise ValueError("a fixed split needs `shares`, such as { risk = 0.5, search = 0.5 }")
         if any(share < 0 for share in self.shares.values()):
             raise ValueError("a share is negative")
         if self.how == "metric" and not self.metric:
@@ -113,48 +170,60 @@ class SplitTable(Table):
 class ChargeTable(Table):
     """One [[charge]]."""
 
-    what: str = Field(min_length=1)
+    what: Name
     usd: Amount | None = None
     amount: Amount | None = None
-    currency: str = ""
+    currency: Currency = ""
     on: date
-    owner: dict[Literal["team", "project", "experiment"], str] = {}
+    owner: dict[Kind, Name] = {}
     driver: str = ""
 
     @model_validator(mode="after")
     def _one_amount(self) -> ChargeTable:
         if (self.usd is None) == (self.amount is None):
             raise ValueError("give either `usd`, or `amount` and `currency`")
-        if self.amount is not None and not self.currency:
-            raise ValueError("`amount` needs a `currency`")
+        if (self.amount is None) != (not self.currency):
+            raise ValueError("`amount` and `currency` belong together")
         return self
 
 
 class InvoiceTable(Table):
     """One [[invoice]]."""
 
-    id: str = Field(min_length=1)
+    id: Name
     total: Amount
-    currency: str = "USD"
-    period: Month | Literal[""] = ""
+    currency: Annotated[Currency, Field(min_length=1)] = "USD"
+    period: Month = ""
     provider: str = ""
 
 
 class QualityTable(Table):
-    """[quality.NAME]."""
+    """[quality.SERVICE]."""
 
-    metric: str
+    metric: Name
     bar: Amount
-    margin: Amount = Decimal(0)
-    error_cost_usd: Amount | None = None
+    margin: Annotated[Amount, Field(ge=0)] = Decimal(0)
+    error_cost_usd: Annotated[Amount, Field(ge=0)] | None = None
 
 
 class RateTable(Table):
     """One rate of a currency in [fx]; the key beside `from` is the report currency in lower case."""
 
-    model_config = ConfigDict(extra="allow", populate_by_name=True)
+    model_config = ConfigDict(extra="allow", strict=True)
 
     from_: date = Field(alias="from")
+
+    def rate(self, currency: str) -> Decimal:
+        """What one unit is in `currency`; raises ValueError when the rate does not say just that."""
+        given = self.model_extra or {}
+        key = currency.lower()
+        if set(given) != {key}:
+            found = ", ".join(given) or "nothing"
+            raise ValueError(f"a rate says what one unit is in `{key}`, found {found}")
+        rate = _exact(given[key])
+        if not isinstance(rate, Decimal) or not rate.is_finite() or rate <= 0:
+            raise ValueError(f"the rate {given[key]!r} is not a positive number")
+        return rate
 
 
 class File(Table):
@@ -164,7 +233,7 @@ class File(Table):
     fx: dict[str, list[RateTable]] = {}
     load: list[LoadTable] = []
     owners: OwnersTable = OwnersTable()
-    drivers: list[DriverTable] = []
+    drivers: list[RuleTable] = []
     split: list[SplitTable] = []
     charge: list[ChargeTable] = []
     invoice: list[InvoiceTable] = []

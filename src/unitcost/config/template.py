@@ -15,22 +15,23 @@ cost = "effective"         # the cost that reports add up: billed | effective | 
 currency = "USD"           # of totals; without a rate under [fx] currencies are never added
 timezone = "UTC"           # of months and days in reports
 
+# What a unit of another currency is worth from a day on.
 # [fx]
 # EUR = [ { from = 2026-01-01, usd = 1.10 } ]
 """
 _TAIL = """
 # Who owns a charge: rules first, then tags in this order, then what is inherited. Untagged is always shown.
 [owners.team]
-from = ["tags.team", "tags.user:team", "tags.cost-center"]
+from = ["tags.team", "tags.cost-center"]    # case, separators and prefixes such as `user:` do not matter
 # known = ["risk", "search"]                 # near misses are reported, never merged silently
 # rules = [ { when = "resource_id ~ 'fraud-*'", is = "risk" } ]
 # inherit = ["account", "resource_group"]    # marked as inherited
 
 [owners.project]
-from = ["tags.project", "tags.user:project"]
+from = ["tags.project"]
 
 [owners.experiment]
-from = ["tags.experiment", "tags.user:experiment"]
+from = ["tags.experiment", "tags.run"]
 
 # What a charge is for, before the shipped rules; first match wins.
 # [[drivers]]
@@ -57,6 +58,13 @@ from = ["tags.experiment", "tags.user:experiment"]
 # total = 182340.17
 # currency = "USD"
 # period = "2026-09"
+
+# What counts as good enough: services are compared per useful unit only at this bar.
+# [quality.fraud]
+# metric = "auc"
+# bar = 0.91
+# margin = 0.005
+# error_cost_usd = 0.04
 """
 
 
@@ -68,7 +76,16 @@ def template(files: Sequence[tuple[str, str]]) -> str:
     files
         (path pattern, what it was recognised as) of each kind of file found.
     """
-    entries = [f"\n[[load]]\npath = {json.dumps(path)}    # {kind}\n" for path, kind in files]
+    entries = [f"\n[[load]]\npath = {_quoted(path)}    # {_one_line(kind)}\n" for path, kind in files]
     if not entries:
         entries = ['\n# [[load]]\n# path = "bills/*.parquet"    # the reader is found by the columns\n']
     return _HEAD + "".join(entries) + _TAIL
+
+
+def _quoted(text: str) -> str:
+    """TOML basic string: as in JSON, but DEL is escaped and nothing else beyond ASCII needs to be."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _one_line(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -5,52 +5,40 @@ Failures are part of the cost. A service that produced nothing useful has a cost
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.facts.rules import QualityBar
+from unitcost.economics.fixed_quality import compare
+from unitcost.facts.answers import UnitCost
 from unitcost.facts.spend import OutputRow
-from unitcost.figure import Figure, figure_id, ratio
+from unitcost.figure import Basis, Figure, figure_id, ratio
 from unitcost.units import PER_MILLION, PER_THOUSAND
 
-#: Unit of output -> (units that the cost is stated for, their name). Others are stated per single unit.
+__all__ = ["SCALES", "compare", "scale_of", "unit_costs"]
+
+_ONE = Decimal(1)
+#: Unit of output -> (units that the cost is stated for, their name).
 SCALES: dict[str, tuple[Decimal, str]] = {
     "predictions": (PER_THOUSAND, "1k predictions"),
     "requests": (PER_THOUSAND, "1k requests"),
     "steps": (PER_THOUSAND, "1k useful steps"),
-    "tokens": (PER_MILLION, "million tokens"),
-    "input tokens": (PER_MILLION, "million input tokens"),
-    "output tokens": (PER_MILLION, "million output tokens"),
-    "runs": (Decimal(1), "run"),
-    "accepted": (Decimal(1), "accepted result"),
-    "accepted results": (Decimal(1), "accepted result"),
+    "runs": (_ONE, "run"),
+    "accepted": (_ONE, "accepted result"),
+    "accepted results": (_ONE, "accepted result"),
+    "results": (_ONE, "accepted result"),
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitCost:
-    """What one useful unit of a service costs.
+def scale_of(unit: str) -> tuple[Decimal, str]:
+    """How many units of output the cost is stated for, and the name of that many.
 
-    Parameters
-    ----------
-    cost
-        All that the service cost in the range.
-    quantity
-        Useful units made.
-    per_unit
-        The unit cost; without a value, and with the reason in its note, when there is none.
-    wasted
-        Part of the cost that went into attempts without a useful result; None when attempts are unknown.
+    Tokens of any class are counted by the million; what has no scale of its own is counted singly.
     """
-
-    service: str
-    unit: str
-    cost: Figure
-    quantity: Figure
-    per_unit: Figure
-    wasted: Figure | None = None
+    folded = unit.strip().casefold()
+    if folded.split(" ")[-1] == "tokens":
+        return PER_MILLION, f"million {folded}"
+    return SCALES.get(folded) or (_ONE, folded.removesuffix("s"))
 
 
 def unit_costs(costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at: str) -> list[UnitCost]:
@@ -67,106 +55,79 @@ def unit_costs(costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at:
 
     Notes
     -----
-    ``cost_per_1k = cost / (predictions / 1000)``; ``cost_per_result = sum(cost) / accepted``, failures included.
+    ``cost_per_1k = cost / (predictions / 1000)``; ``cost_per_mtok = cost / (tokens / 10^6)``;
+    ``cost_per_result = sum(cost) / accepted``, failures included.
     """
     made: dict[tuple[str, str], list[OutputRow]] = {}
     for row in outputs:
         made.setdefault((row.service, row.unit), []).append(row)
-    return [_unit_cost(service, unit, costs.get(service), rows, at) for (service, unit), rows in sorted(made.items())]
+    return [
+        _Maker(service=service, unit=unit, at=at).unit_cost(costs.get(service), rows)
+        for (service, unit), rows in sorted(made.items())
+    ]
 
 
-def _unit_cost(service: str, unit: str, cost: Figure | None, rows: list[OutputRow], at: str) -> UnitCost:
-    per, name = SCALES.get(unit, (Decimal(1), unit.removesuffix("s")))
-    quantity = _given(f"{service} {unit}", money.add(row.quantity for row in rows), unit, at, "quantity", service, unit)
-    if cost is None:
-        cost = Figure(
-            id=figure_id("unit-cost", service, unit, "cost", at=at), value=None, unit="USD", basis="unknown", op="none",
-            formula="no value", note=f"no charge belongs to {service}", label=f"cost of {service}",
+class _Maker:
+    """Makes the figures of one service and unit."""
+
+    def __init__(self, *, service: str, unit: str, at: str) -> None:
+        self.service, self.unit, self.at = service, unit, at
+        self.per, self.name = scale_of(unit)
+
+    def unit_cost(self, cost: Figure | None, rows: list[OutputRow]) -> UnitCost:
+        quantity = self.given("quantity", money.add(row.quantity for row in rows), self.unit, f"useful {self.unit}")
+        cost = cost or self.nothing("cost", "USD", f"no charge belongs to {self.service}", f"cost of {self.service}")
+        return UnitCost(
+            service=self.service, unit=self.name, cost=cost, quantity=quantity,
+            per_unit=self.per_unit(cost, quantity), wasted=self.wasted(cost, rows),
         )  # fmt: skip
-    scaled = Figure(
-        id=figure_id("unit-cost", service, unit, "scaled", at=at),
-        value=money.divide(quantity.value or money.ZERO, per), unit=name, basis="derived", op="ratio",
-        formula=f"{unit} / {per}",
-        inputs=(quantity, _given(f"units per {name}", per, "units", at, "scale", service, unit)),
-        label=f"{service} in {name}",
-    )  # fmt: skip
-    per_unit = ratio(
-        figure_id("unit-cost", service, unit, at=at), cost, scaled, unit=f"{cost.unit}/{name}",
-        label=f"{service} per {name}",
-        empty=cost.note if cost.value is None else no_unit(unit),
-    )  # fmt: skip
-    return UnitCost(
-        service=service, unit=name, cost=cost, quantity=quantity, per_unit=per_unit,
-        wasted=_wasted(service, unit, cost, rows, at),
-    )  # fmt: skip
+
+    def per_unit(self, cost: Figure, quantity: Figure) -> Figure:
+        unit, label = f"{cost.unit}/{self.name}", f"{self.service} per {self.name}"
+        made = quantity.value or money.ZERO
+        if cost.value is None or made <= 0:
+            reason = cost.note or "its cost is unknown" if cost.value is None else no_unit(self.unit)
+            return self.nothing("", unit, reason, label, inputs=(cost, quantity))
+        scaled = Figure(
+            id=self.id("scaled"), value=money.divide(made, self.per), unit=self.name, basis="derived", op="ratio",
+            formula=f"{self.unit} / {self.per}", label=f"{self.service} in {self.name}",
+            inputs=(quantity, self.given("scale", self.per, self.unit, f"{self.unit} per {self.name}")),
+        )  # fmt: skip
+        return ratio(self.id(""), cost, scaled, unit=unit, label=label)
+
+    def wasted(self, cost: Figure, rows: list[OutputRow]) -> Figure | None:
+        """Cost of attempts without a result: cost x (attempts - useful) / attempts."""
+        if cost.value is None or any(row.attempts is None for row in rows):
+            return None
+        attempts = money.add(row.attempts for row in rows if row.attempts is not None)
+        useful = money.add(row.quantity for row in rows)
+        label = f"wasted by {self.service}"
+        if attempts <= 0 or useful > attempts:
+            return self.nothing("wasted", cost.unit, f"{useful} useful of {attempts} attempts cannot be", label)
+        failed = self.given("failed", money.subtract(attempts, useful), "attempts", "attempts without a result")
+        product = Figure(
+            id=self.id("failed-cost"), value=money.multiply(cost.value, failed.value or money.ZERO), unit=cost.unit,
+            basis="derived", op="product", formula=f"{cost.label or 'cost'} x failed attempts", inputs=(cost, failed),
+            label=f"{cost.label or 'cost'} x failed attempts",
+        )  # fmt: skip
+        tried = self.given("attempts", attempts, "attempts", "attempts")
+        return ratio(self.id("wasted"), product, tried, unit=cost.unit, label=label)
+
+    def id(self, what: str) -> str:
+        return figure_id("unit-cost", self.service, self.unit, *((what,) if what else ()), at=self.at)
+
+    def given(self, what: str, value: Decimal, unit: str, label: str) -> Figure:
+        basis: Basis = "derived" if what == "scale" else "measured"
+        formula = "definition" if what == "scale" else "from the outputs that were loaded"
+        return Figure(id=self.id(what), value=value, unit=unit, basis=basis, op="given", formula=formula, label=label)
+
+    def nothing(self, what: str, unit: str, note: str, label: str, inputs: tuple[Figure, ...] = ()) -> Figure:
+        return Figure(
+            id=self.id(what), value=None, unit=unit, basis="unknown", op="none", formula="no value", inputs=inputs,
+            note=note, label=label,
+        )  # fmt: skip
 
 
 def no_unit(unit: str) -> str:
     """Answer for a service that produced nothing useful."""
-    return "no accepted unit" if unit.startswith("accepted") else "no useful unit"
-
-
-def _wasted(service: str, unit: str, cost: Figure, rows: list[OutputRow], at: str) -> Figure | None:
-    """Cost of attempts without a result: cost x (attempts - useful) / attempts."""
-    if cost.value is None or any(row.attempts is None for row in rows):
-        return None
-    attempts = money.add(row.attempts for row in rows if row.attempts is not None)
-    if attempts == 0:
-        return None
-    failed = money.subtract(attempts, money.add(row.quantity for row in rows))
-    share = ratio(
-        figure_id("unit-cost", service, unit, "failed-share", at=at),
-        _given("failed attempts", failed, "attempts", at, "failed", service, unit),
-        _given("attempts", attempts, "attempts", at, "attempts", service, unit), unit="share", label="failed share",
-    )  # fmt: skip
-    return Figure(
-        id=figure_id("unit-cost", service, unit, "wasted", at=at),
-        value=money.multiply(cost.value, share.value or money.ZERO), unit=cost.unit, basis="derived", op="product",
-        formula=f"cost of {service} x failed share", inputs=(cost, share), label=f"wasted by {service}",
-    )  # fmt: skip
-
-
-def _given(label: str, value: Decimal, unit: str, at: str, what: str, service: str, of: str) -> Figure:
-    return Figure(
-        id=figure_id("unit-cost", service, of, what, at=at), value=value, unit=unit, basis="measured", op="given",
-        formula="from the outputs that were loaded", label=label,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Answer to "which is the cheapest?" among services with the same unit.
-
-    `cheapest` is empty when they are not comparable; `reason` then says why.
-    """
-
-    unit: str
-    cheapest: str
-    reason: str
-
-
-def compare(costs: Sequence[UnitCost], bars: Sequence[QualityBar]) -> list[Comparison]:
-    """Cheapest service per unit, where the comparison is fair.
-
-    Accepted results carry their quality in them. Any other unit is compared only among services that have a
-    quality bar in the settings; without one the answer is "not comparable".
-    """
-    by_unit: dict[str, list[UnitCost]] = {}
-    for cost in costs:
-        by_unit.setdefault(cost.unit, []).append(cost)
-    known = {bar.service for bar in bars}
-    answers = []
-    for unit, group in sorted(by_unit.items()):
-        if len(group) < 2:
-            continue
-        valued = [c for c in group if c.per_unit.value is not None]
-        unchecked = sorted(c.service for c in group if c.service not in known)
-        if not valued:
-            answers.append(Comparison(unit=unit, cheapest="", reason="none of them made a useful unit"))
-        elif unit != "accepted result" and unchecked:
-            reason = f"not comparable: no quality is known for {', '.join(unchecked)}"
-            answers.append(Comparison(unit=unit, cheapest="", reason=reason))
-        else:
-            best = min(valued, key=lambda c: (c.per_unit.value or money.ZERO, c.service))
-            answers.append(Comparison(unit=unit, cheapest=best.service, reason="lowest cost per useful unit"))
-    return answers
+    return "no accepted unit" if scale_of(unit)[1] == "accepted result" else "no useful unit"

@@ -10,12 +10,15 @@ from typing import Literal
 from unitcost.errors import UnknownName
 from unitcost.facts.charges import CostKind
 
+#: What kind of line of the bill a charge is.
+Line = Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
+
 #: What a report can be grouped by.
 DIMENSIONS: tuple[str, ...] = (
     "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
     "provider", "service", "category", "account", "billing_account", "region", "resource", "resource_type",
     "charge_category", "commitment", "commitment_status", "invoice", "publisher", "currency",
-    "billing_month", "month", "day", "file",
+    "billing_month", "month", "day", "file", "bridge_step", "rate_since",
 )  # fmt: skip
 
 
@@ -90,6 +93,15 @@ class LedgerRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingPart:
+    """Charges that an invoice is made of: (dimension, value) pairs that find them, and their billed cost."""
+
+    where: tuple[tuple[str, str | None], ...]
+    billed: Decimal
+    row_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingRow:
     """Billed cost of one invoice (or of a billing period without invoice ids), beside what the invoice says.
 
@@ -107,6 +119,7 @@ class ClosingRow:
     steps: tuple[tuple[str, Decimal], ...]
     invoice_total: Decimal | None
     row_count: int
+    parts: tuple[ClosingPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,16 +183,7 @@ class Attribution:
     owners: dict[str, tuple[str, str, str]]
     driver: str
     driver_rule: str
-    line: Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Firmness:
-    """Whether an order stands against what is unknown: the largest, and what could overtake it."""
-
-    largest: str
-    firm: bool
-    overtaking: tuple[str, ...]
+    line: Line
 
 
 def check_dimensions(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,16 +19,22 @@ ALIASES = {
     "region": "region_id",
     "publisher": "publisher_name",
 }
-_TOKEN = re.compile(r"\s*(?:(\()|(\))|(,)|(!=|=|!~|~)|'((?:[^']|'')*)'|\"([^\"]*)\"|([A-Za-z_](?:[^\s()=~!,'\"])*))")
+_TOKEN = re.compile(
+    r"\s*(?:(\()|(\))|(,)|(!=|=|!~|~)|'((?:[^']|'')*)'|\"([^\"]*)\"|tags\.'([^']+)'|tags\.\"([^\"]+)\"|"
+    r"([A-Za-z_](?:[^\s()=~!,'\"])*))"
+)
 _Test = Callable[[Facet], bool]
+#: Brackets and `not` that may stand inside each other.
+_DEEPEST = 50
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition on a facet: its text, and what it tests."""
+    """A condition on a facet: its text, what it tests, and the columns (`tags.KEY` for a tag) it looks at."""
 
     text: str
     test: _Test
+    columns: frozenset[str] = frozenset()
 
     def __call__(self, facet: Facet) -> bool:
         """Whether the facet matches."""
@@ -36,7 +42,9 @@ class When:
 
 
 def parse(text: str, *, where: str = "") -> When:
-    """Condition written in `text`. Comparison ignores letter case; a null matches nothing.
+    """Condition written in `text`. Comparison ignores letter case; a null matches nothing, `!=` and `!~` included.
+
+    A tag key with spaces is quoted: `tags.'Cost Center' = 'risk'`.
 
     Raises
     ------
@@ -49,7 +57,7 @@ def parse(text: str, *, where: str = "") -> When:
     test = parser.either()
     if parser.peek() is not None:
         raise parser.error(f"`{parser.peek()}` is one word too many")
-    return When(text, test)
+    return When(text, test, frozenset(parser.columns))
 
 
 def _tokens(text: str, where: str) -> list[tuple[str, str]]:
@@ -59,8 +67,10 @@ def _tokens(text: str, where: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(stripped, position)
         if not match:
             raise BadSetting(f"cannot read {stripped[position:]!r} in the condition {text!r}", where=where, mend=_MEND)
-        left, right, comma, operator, single, double, word = match.groups()
-        if single is not None or double is not None:
+        left, right, comma, operator, single, double, key, quoted_key, word = match.groups()
+        if key or quoted_key:
+            tokens.append(("word", f"tags.{key or quoted_key}"))
+        elif single is not None or double is not None:
             tokens.append(("text", single.replace("''", "'") if single is not None else double))
         elif word is not None:
             tokens.append(("word", word))
@@ -77,7 +87,8 @@ class _Parser:
     """Recursive descent over the tokens of one condition."""
 
     def __init__(self, tokens: list[tuple[str, str]], text: str, where: str) -> None:
-        self.tokens, self.text, self.where, self.at = tokens, text, where, 0
+        self.tokens, self.text, self.where, self.at, self.depth = tokens, text, where, 0, 0
+        self.columns: set[str] = set()
 
     def error(self, what: str) -> BadSetting:
         return BadSetting(f"{what} in the condition {self.text!r}", where=self.where, mend=_MEND)
@@ -86,7 +97,10 @@ class _Parser:
         return self.tokens[self.at][1] if self.at < len(self.tokens) else None
 
     def is_word(self, word: str) -> bool:
-        return self.at < len(self.tokens) and self.tokens[self.at] == ("word", word)
+        if self.at >= len(self.tokens):
+            return False
+        kind, found = self.tokens[self.at]
+        return kind == "word" and found.casefold() == word
 
     def take(self, kind: str, value: str | None = None) -> str:
         if self.at >= len(self.tokens):
@@ -112,19 +126,30 @@ class _Parser:
         return tests[0] if len(tests) == 1 else lambda facet: all(test(facet) for test in tests)
 
     def single(self) -> _Test:
-        if self.is_word("not"):
-            self.at += 1
-            inner = self.single()
-            return lambda facet: not inner(facet)
-        if self.tokens[self.at : self.at + 1] == [("sign", "(")]:
-            self.at += 1
-            inner = self.either()
-            self.take("sign", ")")
-            return inner
-        return self.comparison()
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.error("too many brackets stand inside each other")
+        try:
+            return self.negated() if self.is_word("not") else self.bracketed_or_plain()
+        finally:
+            self.depth -= 1
+
+    def negated(self) -> _Test:
+        self.at += 1
+        inner = self.single()
+        return lambda facet: not inner(facet)
+
+    def bracketed_or_plain(self) -> _Test:
+        if self.tokens[self.at : self.at + 1] != [("sign", "(")]:
+            return self.comparison()
+        self.at += 1
+        inner = self.either()
+        self.take("sign", ")")
+        return inner
 
     def comparison(self) -> _Test:
         column = facet_column(self.take("word"), where=self.where)
+        self.columns.add(column)
         if self.is_word("in"):
             self.at += 1
             return _is_one_of(column, self.texts())
@@ -136,7 +161,9 @@ class _Parser:
             test = _is_like(column, value)
         else:
             raise self.error(f"`{operator}` is no comparison")
-        return test if not operator.startswith("!") else lambda facet: not test(facet)
+        if not operator.startswith("!"):
+            return test
+        return lambda facet: facet.get(column) is not None and not test(facet)
 
     def texts(self) -> list[str]:
         self.take("sign", "(")

@@ -12,7 +12,7 @@ from pathlib import Path
 from unitcost import readers
 from unitcost.errors import BadFile, UnitcostError
 from unitcost.facts.rules import LoadEntry
-from unitcost.facts.source import LoadRecord, ReadOptions
+from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.units import MIB
@@ -112,17 +112,20 @@ def _load_file(
     with tempfile.TemporaryDirectory(prefix="unitcost-", dir=workspace.ledger_path.parent) as scratch:
         workdir = Path(scratch)
         plan = readers.read(file, options, workdir=workdir, progress=tell)
-        arguments = {
-            "file": name, "sha256": sha256, "source": source, "options": options,
-            "now": workspace.now, "progress": tell,
-        }  # fmt: skip
         try:
-            return ledger.load(plan, **arguments)
+            return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
         except BadFile:
             if not plan.fast:
                 raise
         plan = readers.read(file, options, workdir=workdir, progress=tell, careful=True)
-        return ledger.load(plan, **arguments)
+        return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
+
+
+def _hand_over(
+    workspace: Workspace, ledger: Ledger, plan: Plan, name: str, sha256: str, source: str, options: ReadOptions,
+    tell: Callable[[int, int], None],
+) -> LoadRecord:  # fmt: skip
+    return ledger.load(plan, file=name, sha256=sha256, source=source, options=options, now=workspace.now, progress=tell)
 
 
 def _sha256(file: Path) -> str:
@@ -147,13 +150,13 @@ def _files(workspace: Workspace, paths: Sequence[str], said: ReadOptions) -> Ite
             for file in _expand(Path(path)):
                 entry = _entry_of(workspace, file)
                 if _new(seen, file):
-                    yield file, entry.path if entry else path, merge(entry.options if entry else None, said)
+                    yield file, entry.path if entry else path, merge(_stated(workspace, entry), said)
         return
     for entry in entries:
         found = _expand(workspace.folder / entry.path)
         for file in found:
             if _new(seen, file):
-                yield file, entry.path, merge(entry.options, said)
+                yield file, entry.path, merge(_stated(workspace, entry), said)
 
 
 def _new(seen: set[Path], file: Path) -> bool:
@@ -169,6 +172,13 @@ def _entry_of(workspace: Workspace, file: Path) -> LoadEntry | None:
     return next((entry for entry in workspace.settings.loads if fnmatch(name, entry.path)), None)
 
 
+def _stated(workspace: Workspace, entry: LoadEntry | None) -> ReadOptions | None:
+    """Options of an entry; the rate card that it names lies beside the settings."""
+    if entry is None or not entry.options.rates:
+        return entry.options if entry else None
+    return replace(entry.options, rates=str(workspace.folder / entry.options.rates))
+
+
 def merge(stated: ReadOptions | None, said: ReadOptions) -> ReadOptions:
     """Options of a `[[load]]` entry, overruled by those of the call that say something."""
     if stated is None:
@@ -180,7 +190,7 @@ def merge(stated: ReadOptions | None, said: ReadOptions) -> ReadOptions:
 def _expand(path: Path) -> list[Path]:
     """Files that a path, folder or glob means, sorted; a path that matches nothing stands for itself."""
     if path.is_dir():
-        return sorted(f for f in path.rglob("*") if f.is_file() and _loadable(f.relative_to(path)))
+        return sorted(f for f in path.rglob("*") if f.is_file() and loadable(f.relative_to(path)))
     if path.exists():
         return [path]
     pattern = str(path)
@@ -191,6 +201,57 @@ def _expand(path: Path) -> list[Path]:
     return sorted(f for f in found if f.is_file()) or [path]
 
 
-def _loadable(path: Path) -> bool:
+def loadable(path: Path) -> bool:
+    """Whether a file found in a folder could be data: not hidden, no settings, no page, no program."""
     hidden = any(part.startswith(".") for part in path.parts)
     return not hidden and path.suffix.lower() not in _SKIPPED_SUFFIXES
+
+
+def as_data(outcome: LoadOutcome) -> dict[str, object]:
+    """Outcome as plain data for JSON."""
+    return {
+        "schema_version": 1,
+        "files": [
+            {
+                "file": record.file, "outcome": record.outcome, "reader": record.reader, "dialect": record.dialect,
+                "dataset": record.dataset, "rows_read": record.rows_read, "rows_accepted": record.rows_accepted,
+                "rows_rejected": record.rows_rejected, "totals": record.totals, "residues": record.residues,
+                "conventions": list(record.conventions), "flags": list(record.flags), "sha256": record.sha256,
+            }
+            for record in outcome.records
+        ],
+        "failures": [
+            {"file": file, "what": error.what, "where": error.where, "mend": error.mend} for file, error in outcome.failures
+        ],
+    }  # fmt: skip
+
+
+def table(outcome: LoadOutcome) -> tuple[list[str], list[list[str]]]:
+    """Headers and rows that say what came of each file."""
+    headers = ["file", "reader", "outcome", "rows", "set aside", "billed or effective"]
+    rows = [
+        [
+            record.file, f"{record.reader} ({record.dialect})", record.outcome, f"{record.rows_read:,}",
+            f"{record.rows_rejected:,}", _sums(record),
+        ]
+        for record in outcome.records
+    ]  # fmt: skip
+    return headers, rows
+
+
+def _sums(record: LoadRecord) -> str:
+    sums = []
+    for currency, totals in record.totals.items():
+        amount = totals.get("billed_cost") or totals.get("effective_cost") or "0"
+        sums.append(f"{amount} {currency}")
+    return ", ".join(sums)
+
+
+def reject_words(outcome: LoadOutcome) -> list[str]:
+    """Words about rows that were set aside, one line per file."""
+    return [
+        f"{record.file}: {record.rows_rejected} of {record.rows_read} rows were set aside; "
+        f"`unitcost check --rejects {record.rows_rejected}` lists them"
+        for record in outcome.records
+        if record.rows_rejected
+    ]

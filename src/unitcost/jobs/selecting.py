@@ -61,7 +61,7 @@ def parse_tag(tag: str) -> Selection:
         When the tag is not of that form.
     """
     head, *rest = tag.split(",")
-    if not rest or ".." not in head and head != "all":
+    if not rest or (".." not in head and head != "all"):
         raise BadSetting(f"`@{tag}` is not the end of a figure's id", mend="copy the id as the report prints it")
     first, _, last = head.partition("..") if head != "all" else ("", "", "")
     zones = [part for part in rest[1:] if part not in ("charge",)]

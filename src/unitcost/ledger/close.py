@@ -10,7 +10,7 @@ from decimal import Decimal
 import duckdb
 
 from unitcost import money
-from unitcost.facts.spend import ClosingRow, CommitmentRow, OutputRow, Selection
+from unitcost.facts.spend import ClosingPart, ClosingRow, CommitmentRow, OutputRow, Selection
 from unitcost.ledger.spend import billing_range, query
 
 
@@ -100,7 +100,23 @@ def _closing_row(parts: list[_Part], invoice: _Stated | None) -> ClosingRow:
         steps=tuple(sorted(steps.items())),
         invoice_total=invoice.total if invoice else None,
         row_count=sum(part.row_count for part in parts),
+        parts=tuple(_closing_parts(parts)),
     )
+
+
+def _closing_parts(parts: list[_Part]) -> Iterable[ClosingPart]:
+    groups: dict[tuple[tuple[str, str | None], ...], list[_Part]] = defaultdict(list)
+    for part in parts:
+        where: tuple[tuple[str, str | None], ...] = (
+            ("provider", part.provider or None),
+            ("billing_account", part.billing_account or None),
+            ("invoice", part.invoice_id or None),
+            ("billing_month", part.month or None),
+        )
+        groups[where].append(part)
+    for key, found in groups.items():
+        billed = money.add(part.billed for part in found)
+        yield ClosingPart(where=key, billed=billed, row_count=sum(part.row_count for part in found))
 
 
 def _unmet(invoice: _Stated) -> ClosingRow:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import duckdb
 
+from unitcost.facts import mapping as m
 from unitcost.facts.source import Plan, Reject
-from unitcost.ledger.compile import Compiler
-from unitcost.ledger.statement import layers
+from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.cells import Cells
+from unitcost.ledger.compile import decimal, text
+from unitcost.ledger.moments import moment
+from unitcost.ledger.statement import diagnosis, layers, raw_row
 
+_WAYS: dict[str, Callable[[Cells, m.Expr], str]] = {"text": text, "time": moment, "decimal": decimal}
 #: Columns of the mapping of an `outputs` plan: (target, kind, needed).
 OUTPUT_TARGETS = (
     ("service", "text", True), ("day", "time", True), ("unit", "text", True),
@@ -21,65 +26,64 @@ _INVOICE_TARGETS = (
     ("invoice_id", "text", True), ("billing_currency", "text", True),
     ("billing_period_start", "time", True), ("billed_cost", "decimal", True),
 )  # fmt: skip
+_Rows = list[tuple[int, tuple[Any, ...]]]
 
 
-def load_outputs(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int) -> tuple[list[Reject], int, int]:
-    """Fill `outputs`; returns rejects, rows read and rows accepted."""
+def load_outputs(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int) -> tuple[list[Reject], int]:
+    """Fill `outputs`; returns the rejects and the number of rows read."""
     rows, rejects = _read(con, plan, OUTPUT_TARGETS)
-    kept = []
-    for number, (service, day, unit, quantity, attempts) in rows:
-        if quantity < 0 or (attempts is not None and attempts < 0):
-            rejects.append(
-                Reject(row=number, column="quantity", value=str(quantity), reason="is negative", raw=service)
-            )
+    kept: _Rows = []
+    for number, values in rows:
+        negative = next((v for v in values[3:] if v is not None and v < 0), None)
+        if negative is None:
+            kept.append((number, values))
         else:
-            kept.append([load_id, number, service, day, day, unit, quantity, attempts])
-    if kept:
-        con.executemany(
-            "INSERT INTO outputs VALUES (?, ?, ?, ?, CAST(? AS TIMESTAMP) + INTERVAL 1 DAY, ?, ?, ?, 'measured')", kept
-        )
-    return rejects, len(kept) + len(rejects), len(kept)
+            rejects.append(
+                Reject(row=number, column="quantity", value=str(negative), reason="is negative", raw=values[0])
+            )
+    _insert(
+        con, load_id, kept,
+        "INSERT INTO outputs SELECT load_id, row_number, v0, CAST(v1 AS TIMESTAMP), CAST(v5 AS TIMESTAMP), v2, "
+        "CAST(v3 AS DECIMAL(38, 12)), CAST(v4 AS DECIMAL(38, 12)), 'measured' FROM given",
+        [*(lambda v, i=i: v[i] for i in range(5)), lambda v: v[1] + timedelta(days=1)],
+    )  # fmt: skip
+    return rejects, len(rows) + len(rejects) - (len(rows) - len(kept))
 
 
-def load_invoices(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int) -> tuple[list[Reject], int, int]:
+def load_invoices(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int) -> tuple[list[Reject], int]:
     """Fill `invoices` from a FOCUS invoice detail file, one row per detail line."""
     rows, rejects = _read(con, plan, _INVOICE_TARGETS)
-    kept = [
-        [load_id, number, invoice, currency, start.strftime("%Y-%m"), total]
-        for number, (invoice, currency, start, total) in rows
-    ]
-    if kept:
-        con.executemany("INSERT INTO invoices VALUES (?, ?, ?, ?, ?, '', ?)", kept)
-    return rejects, len(rows) + len(rejects), len(kept)
+    _insert(
+        con, load_id, rows,
+        "INSERT INTO invoices SELECT load_id, row_number, v0, v1, v2, '', CAST(v3 AS DECIMAL(38, 12)) FROM given",
+        [lambda v: v[0], lambda v: v[1], lambda v: v[2].strftime("%Y-%m"), lambda v: v[3]],
+    )  # fmt: skip
+    return rejects, len(rows) + len(rejects)
+
+
+def _insert(
+    con: duckdb.DuckDBPyConnection, load_id: int, rows: _Rows, sql: str, cells: Sequence[Callable[[Any], Any]]
+) -> None:
+    given = {"load_id": [load_id] * len(rows), "row_number": [number for number, _ in rows]}
+    insert_columns(con, sql, given | {f"v{i}": [cell(values) for _, values in rows] for i, cell in enumerate(cells)})
 
 
 def _read(
     con: duckdb.DuckDBPyConnection, plan: Plan, targets: Sequence[tuple[str, str, bool]]
-) -> tuple[list[tuple[int, tuple[Any, ...]]], list[Reject]]:
+) -> tuple[_Rows, list[Reject]]:
     """Typed rows of a small file, and the rows in which a needed cell is missing or cannot be read."""
-    columns = plan.scan.columns
-    compiler = Compiler(plan=plan, types=["VARCHAR"] * len(columns))
-    ways = {"text": compiler.text, "time": compiler.moment, "decimal": compiler.decimal}
-    values = [ways[kind](plan.mapping[name]) if name in plan.mapping else "NULL" for name, kind, _ in targets]
-    checks = list(compiler.checks.values())
-    reads = layers(compiler, plan, keep_cells=True)
-    bads = ", ".join(f"coalesce({check.bad}, false)" for check in checks) or "false"
-    texts = ", ".join(f"CAST({check.cell} AS VARCHAR)" for check in checks) or "NULL"
-    cells = ", ".join(f"c{i}" for i in range(len(columns)))
-    query = f"SELECT row_number, [{bads}], [{texts}], [{cells}], {', '.join(values)} FROM ({reads}) ORDER BY 1"
-    good: list[tuple[int, tuple[Any, ...]]] = []
+    cells = Cells(plan=plan, types=["VARCHAR"] * len(plan.scan.columns))
+    values = [_WAYS[kind](cells, plan.mapping[name]) if name in plan.mapping else "NULL" for name, kind, _ in targets]
+    chosen = ", ".join([*diagnosis(cells).values(), raw_row(cells), *values])
+    query = f"SELECT row_number, {chosen} FROM ({layers(cells, keep_all=True)}) ORDER BY row_number"
+    good: _Rows = []
     rejects: list[Reject] = []
-    for number, bad, shown, raw, *found in con.execute(query).fetchall():
-        text = json.dumps(dict(zip(columns, raw, strict=True)), ensure_ascii=False)
-        wrong = next((i for i, is_bad in enumerate(bad) if is_bad), None) if checks else None
+    for number, column, value, reason, raw, *found in con.execute(query).fetchall():
         missing = next((n for (n, _, needed), v in zip(targets, found, strict=True) if needed and v is None), None)
-        if wrong is not None:
-            check = checks[wrong]
-            rejects.append(
-                Reject(row=number, column=check.column, value=str(shown[wrong]), reason=check.reason, raw=text)
-            )
+        if reason:
+            rejects.append(Reject(row=number, column=column, value=value, reason=reason, raw=raw))
         elif missing is not None:
-            rejects.append(Reject(row=number, column=missing, value="", reason=f"has no {missing}", raw=text))
+            rejects.append(Reject(row=number, column=missing, value="", reason=f"has no {missing}", raw=raw))
         else:
             good.append((number, tuple(found)))
     return good, rejects

@@ -99,11 +99,7 @@ CREATE TABLE charges (
     allocated_resource_name VARCHAR,
     contract_applied VARCHAR,
     tags MAP(VARCHAR, VARCHAR),
-    -- What rounding to twelve places took from each cost, null where nothing: file = ledger + residue.
-    billed_cost_residue DECIMAL(38,30),
-    effective_cost_residue DECIMAL(38,30),
-    list_cost_residue DECIMAL(38,30),
-    contracted_cost_residue DECIMAL(38,30),
+    unrounded MAP(VARCHAR, VARCHAR),  -- cost -> numbers as written, where they have more places than are kept
     extra MAP(VARCHAR, VARCHAR)       -- source columns that no charge column takes
 );
 
@@ -112,7 +108,7 @@ CREATE TABLE charges_history AS SELECT *, CAST(NULL AS BIGINT) AS replaced_by FR
 
 -- What many charges have in common and what rules may look at; owners and drivers are decided once per facet.
 CREATE TABLE facets (
-    facet_id UBIGINT PRIMARY KEY,
+    facet_id UBIGINT NOT NULL,
     service_provider_name VARCHAR,
     publisher_name VARCHAR,
     billing_account_id VARCHAR,
@@ -140,7 +136,7 @@ CREATE TABLE facets (
 );
 
 CREATE TABLE attributions (
-    facet_id UBIGINT PRIMARY KEY,
+    facet_id UBIGINT NOT NULL,
     team VARCHAR NOT NULL, team_how VARCHAR NOT NULL, team_rule VARCHAR NOT NULL,
     project VARCHAR NOT NULL, project_how VARCHAR NOT NULL, project_rule VARCHAR NOT NULL,
     experiment VARCHAR NOT NULL, experiment_how VARCHAR NOT NULL, experiment_rule VARCHAR NOT NULL,

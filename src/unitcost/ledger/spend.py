@@ -34,6 +34,14 @@ _DIMENSIONS = {
     "billing_month": "strftime(billing_period_start, '%Y-%m')",
     "month": "bucket",
     "day": "bucket",
+    "bridge_step": (
+        "CASE WHEN billed_cost IS NULL THEN 'charges without a billed cost' "
+        "WHEN effective_cost IS NULL THEN 'charges without an effective cost' "
+        "WHEN billed_cost = effective_cost THEN NULL WHEN charge_category = 'Purchase' THEN 'commitments bought' "
+        "WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused' "
+        "WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments' "
+        "ELSE 'other differences' END"
+    ),
     "file": "(SELECT file FROM loads WHERE loads.load_id = placed.load_id)",
 }
 _OWNED = (
@@ -75,7 +83,7 @@ def ask_spend(con: duckdb.DuckDBPyConnection, question: Question) -> list[SpendR
     """Sums by the dimensions of the question, ordered by their keys."""
     check_dimensions(tuple(question.names))
     placed = _placed(con, question)
-    keys = "".join(f"{_expression(name)} AS {name}, " for name in question.dims)
+    keys = "".join(f"{_expression(name, question)} AS {name}, " for name in question.dims)
     condition, values = _conditions(question)
     sql = query("spend").format(keys=keys, rate_since=_rate_since(question.rates_since), placed=placed, where=condition)
     count = len(question.dims)
@@ -130,12 +138,14 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
     )
 
 
-def _expression(name: str) -> str:
+def _expression(name: str, question: Question) -> str:
+    if name == "rate_since":
+        return f"strftime({_rate_since(question.rates_since)}, '%Y-%m-%d')"
     return name if name in _OWNED else _DIMENSIONS[name]
 
 
 def _conditions(question: Question) -> tuple[str, list[str | None]]:
-    conditions = ["true", *(f"{_expression(name)} IS NOT DISTINCT FROM ?" for name, _ in question.where)]
+    conditions = ["true", *(f"{_expression(name, question)} IS NOT DISTINCT FROM ?" for name, _ in question.where)]
     selection = question.selection
     if selection.place == "charge":
         if selection.start:

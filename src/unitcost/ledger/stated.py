@@ -11,6 +11,8 @@ import duckdb
 from unitcost.facts.charges import FACET_COLUMNS
 from unitcost.facts.rules import InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, ReadOptions
+from unitcost.ledger.totals import sums_of
+from unitcost.ledger.transaction import transaction
 
 #: Provider of charges that only the settings state; owners and the driver stand in their tags.
 STATED_PROVIDER = "stated in settings"
@@ -29,20 +31,15 @@ def state_charges(con: duckdb.DuckDBPyConnection, charges: Sequence[StatedCharge
     old = con.execute("SELECT sha256 FROM loads WHERE file = ? AND replaced_by IS NULL", [_FILE]).fetchall()
     if (old and old[0][0] == sha256) or (not old and not charges):
         return
-    con.execute("BEGIN")
-    try:
+    with transaction(con):
         con.execute("DELETE FROM charges WHERE load_id IN (SELECT load_id FROM loads WHERE file = ?)", [_FILE])
         con.execute("DELETE FROM loads WHERE file = ?", [_FILE])
         if charges:
             _insert(con, charges, sha256, now)
-        con.execute("COMMIT")
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise
 
 
 def _insert(con: duckdb.DuckDBPyConnection, charges: Sequence[StatedCharge], sha256: str, now: datetime) -> None:
-    from unitcost.ledger.load import Arrival, add_facets, sums_of, write_record
+    from unitcost.ledger.load import Arrival, add_facets, write_record
 
     load_id = int(con.execute("SELECT nextval('load_ids')").fetchall()[0][0])
     facet = ", ".join(name if name in _COLUMNS else "NULL" for name in FACET_COLUMNS)
@@ -55,11 +52,11 @@ def _insert(con: duckdb.DuckDBPyConnection, charges: Sequence[StatedCharge], sha
         )
     con.execute(f"UPDATE charges SET facet_id = greatest(hash({facet}), 1) WHERE load_id = ?", [load_id])
     add_facets(con, load_id)
-    totals, residues, accepted = sums_of(con, load_id)
+    totals, _ = sums_of(con, load_id)
     record = LoadRecord(
         load_id=load_id, file=_FILE, sha256=sha256, reader="settings", dialect="[[charge]]", dataset="charges",
         conventions=("Stated amounts are billed and effective cost alike, on one day.",), flags=(),
-        rows_read=accepted, rows_accepted=accepted, rows_rejected=0, totals=totals, residues=residues,
+        rows_read=len(charges), rows_accepted=len(charges), rows_rejected=0, totals=totals, residues={},
         outcome="loaded", loaded_at="",
     )  # fmt: skip
     write_record(con, record, Arrival(file=_FILE, sha256=sha256, source=_FILE, options=ReadOptions(), now=now))
@@ -78,15 +75,10 @@ def _cells(charge: StatedCharge) -> list[object]:
 
 def state_invoices(con: duckdb.DuckDBPyConnection, invoices: Sequence[InvoiceTotal]) -> None:
     """Replace the invoice totals stated before."""
-    con.execute("BEGIN")
-    try:
+    with transaction(con):
         con.execute("DELETE FROM invoices WHERE load_id = 0")
         for number, invoice in enumerate(invoices, start=1):
             con.execute(
                 "INSERT INTO invoices VALUES (0, ?, ?, ?, ?, ?, ?)",
                 [number, invoice.invoice_id, invoice.currency, invoice.period, invoice.provider, invoice.total],
             )
-        con.execute("COMMIT")
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise

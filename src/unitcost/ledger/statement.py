@@ -1,19 +1,32 @@
-"""The one statement that turns the rows of a scanned file into charges."""
+"""The statements of a load: from the rows of a scanned file to charges, and to what is wrong with the others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unitcost.errors import BadBill
-from unitcost.facts.charges import CHARGE_COLUMNS, FACET_COLUMNS, MONEY_COLUMNS
+from unitcost.facts import mapping as m
+from unitcost.facts.charges import CHARGE_COLUMNS, FACET_COLUMNS, MONEY_COLUMNS, Column
 from unitcost.facts.source import Plan, Scan
-from unitcost.ledger.compile import WIDE_PLACES, Check, Compiler, literal
+from unitcost.ledger.cells import Cells, identifier, literal
+from unitcost.ledger.compile import decimal, fine, terms, text
+from unitcost.ledger.moments import moment
+from unitcost.ledger.numbers import kind_of
+from unitcost.ledger.tagsets import MAP, extra, map_of, tags, unread_tags
 from unitcost.units import LEDGER_PLACES
 
-_NULLS = {
-    "money": "DECIMAL(38,12)", "quantity": "DECIMAL(38,12)", "time": "TIMESTAMP",
-    "tags": "MAP(VARCHAR, VARCHAR)", "text": "VARCHAR", "json": "VARCHAR",
+_TYPES = {
+    "money": "DECIMAL(38,12)", "quantity": "DECIMAL(38,12)", "time": "TIMESTAMP", "tags": MAP, "text": "VARCHAR",
+    "json": "VARCHAR",
 }  # fmt: skip
+#: What a row can lack besides a readable cell: problem -> reason.
+_REASONS = {
+    "cost": "has no cost",
+    "currency": "has a cost but no currency",
+    "period": "has no charge period",
+    "order": "ends before it starts",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,20 +35,23 @@ class Statement:
 
     Parameters
     ----------
-    reads
-        Query over the file: `row_number`, the cells as text and as what they are read as.
-    mapped
-        Query over it with the charge columns, `extra` and `problem` (null when the row is fine).
-    checks
-        What `problem` is made of, to say later which cell it was.
+    charges
+        Query of the charge columns, `unrounded`, `extra` and `problem` (null when the row is fine).
+    rejects
+        Query of row number, column, value, reason and raw row of the rows that are set aside.
+    fine_columns
+        Money columns in which some amount may have more places than the ledger keeps.
+    tag_columns
+        Source columns of tags; a row whose tags could not be read has their text in `extra`.
     """
 
-    reads: str
-    mapped: str
-    checks: tuple[Check, ...]
+    charges: str
+    rejects: str
+    fine_columns: tuple[str, ...]
+    tag_columns: tuple[str, ...]
 
 
-def scan_sql(scan: Scan, *, counted: bool = True) -> str:
+def scan_sql(scan: Scan, nulls: Sequence[str] = (), *, counted: bool = True) -> str:
     """Table expression over the rows of a file: `row_number` from 1 and the cells `c0`, `c1` ...
 
     Counting the rows of a csv while it is read keeps the engine to one core; without `counted` the number is 0
@@ -43,14 +59,15 @@ def scan_sql(scan: Scan, *, counted: bool = True) -> str:
     """
     path = literal(str(scan.path))
     if scan.format == "parquet":
-        cells = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" AS c{i}' for i, name in enumerate(scan.columns))
+        cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(scan.columns))
         return f"(SELECT file_row_number + 1 AS row_number, {cells} FROM read_parquet({path}, file_row_number=true))"
     numbered = {"row_number": "BIGINT"} if scan.numbered else {}
     kinds = numbered | {f"c{i}": "VARCHAR" for i in range(len(scan.columns))}
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
+    spellings = ", ".join(literal(null) for null in ("", *nulls))
     table = (
         f"read_csv({path}, header=true, auto_detect=false, delim={literal(scan.delimiter)}, quote='\"', escape='\"', "
-        f"strict_mode=true, null_padding=false, max_line_size=67108864, columns={{{columns}}})"
+        f"strict_mode=true, null_padding=false, nullstr=[{spellings}], max_line_size=67108864, columns={{{columns}}})"
     )
     if scan.numbered:
         return table
@@ -58,7 +75,7 @@ def scan_sql(scan: Scan, *, counted: bool = True) -> str:
     return f"(SELECT {number} AS row_number, * FROM {table})"
 
 
-def compile_charges(plan: Plan, types: list[str], *, counted: bool = True) -> Statement:
+def compile_charges(plan: Plan, types: Sequence[str]) -> Statement:
     """Statement that maps the rows of a plan to charges.
 
     Raises
@@ -66,38 +83,63 @@ def compile_charges(plan: Plan, types: list[str], *, counted: bool = True) -> St
     BadBill
         When the mapping has none of the cost columns.
     """
-    compiler = Compiler(plan=plan, types=types)
-    targets = _targets(plan, compiler)
-    residues = [_residue(plan, compiler, name) for name in MONEY_COLUMNS]
     if not any(name in plan.mapping for name in MONEY_COLUMNS):
         raise BadBill("the file has no cost column", where=str(plan.scan.path), mend="map one in [[load]] columns")
-    extra = compiler.extra()
-    checks = tuple(compiler.checks.values())
-    bad = " OR ".join(f"coalesce({check.bad}, false)" for check in checks) or "false"
-    reads = layers(compiler, plan, counted=counted)
-    selected = ",\n    ".join([*targets, *residues, f"{extra} AS extra", f"({bad}) AS bad_cell"])
-    mapped = (
-        f"SELECT *, CASE WHEN bad_cell THEN 'cell' WHEN {plan.cost_column} IS NULL THEN 'cost' "
-        "WHEN billing_currency IS NULL THEN 'currency' "
-        "WHEN charge_period_start IS NULL OR charge_period_end IS NULL THEN 'period' "
-        "WHEN charge_period_end < charge_period_start THEN 'order' END AS problem\n"
-        f"FROM (SELECT row_number,\n    {selected}\nFROM ({reads}))"
+    cells = Cells(plan=plan, types=types)
+    targets = {column.name: _target(cells, column) for column in CHARGE_COLUMNS}
+    fine_columns = {name: test for name in MONEY_COLUMNS if (test := _fine(cells, name)) != "false"}
+    unrounded = map_of(
+        [(n, f"CASE WHEN {t} THEN {terms(cells, plan.mapping[n])} END") for n, t in fine_columns.items()]
     )
-    return Statement(reads=reads, mapped=mapped, checks=checks)
-
-
-def layers(compiler: Compiler, plan: Plan, *, keep_cells: bool = False, counted: bool = True) -> str:
-    """Query with the cells and reads that compiled nodes stand on; `keep_cells` keeps all raw cells beside them."""
-    cells = _layer(
-        "*" if keep_cells else "row_number",
-        _without_itself(compiler.cells, keep_cells),
-        scan_sql(plan.scan, counted=counted),
+    targets |= {"unrounded": unrounded, "extra": extra(cells), "bad_cell": bad_cell(cells)}
+    return Statement(
+        charges=_with_problem(plan, targets, layers(cells, counted=False), "row_number"),
+        rejects=_rejects(cells, targets),
+        fine_columns=tuple(fine_columns),
+        tag_columns=tuple(unread_tags(cells)),
     )
-    return _layer("*", compiler.reads, f"({cells})")
 
 
-def _without_itself(cells: dict[str, str], keep_cells: bool) -> dict[str, str]:
-    return {name: sql for name, sql in cells.items() if not (keep_cells and name == sql)}
+def _target(cells: Cells, column: Column) -> str:
+    node = cells.plan.mapping.get(column.name)
+    if node is None:
+        return f"CAST(NULL AS {_TYPES[column.kind]})"
+    if column.kind == "money":
+        return _rounded(cells, node, fine(cells, node))
+    if column.kind == "quantity":
+        return decimal(cells, node)
+    if column.kind == "time":
+        return moment(cells, node)
+    if column.kind == "tags":
+        return tags(cells, node)
+    value = text(cells, node)
+    return f"upper(trim({value}))" if column.name == "billing_currency" else value
+
+
+def _fine(cells: Cells, name: str) -> str:
+    return fine(cells, cells.plan.mapping[name]) if name in cells.plan.mapping else "false"
+
+
+def _rounded(cells: Cells, node: m.Expr, is_fine: str) -> str:
+    """Amount made of several numbers is added up in full width, where that fits, before it is rounded once."""
+    value = decimal(cells, node)
+    if is_fine == "false" or isinstance(node, m.Field):
+        return value
+    wide = f"TRY_CAST({decimal(cells, node, wide=True)} AS {kind_of(LEDGER_PLACES)})"
+    return f"(CASE WHEN {is_fine} THEN coalesce({wide}, {value}) ELSE {value} END)"
+
+
+def bad_cell(cells: Cells) -> str:
+    """Whether a row has a cell that cannot be read."""
+    return "(" + (" OR ".join(check.bad for check in cells.checks.values()) or "false") + ")"
+
+
+def layers(cells: Cells, *, counted: bool = True, keep_all: bool = False) -> str:
+    """Query with the cells and reads that compiled nodes stand on; `keep_all` keeps all raw cells beside them."""
+    named = {name: sql for name, sql in cells.cells.items() if not (keep_all and name == sql)}
+    scan = scan_sql(cells.plan.scan, cells.plan.nulls, counted=counted)
+    lower = _layer("*" if keep_all else "row_number", named, scan)
+    return _layer("*", cells.reads, f"({lower})")
 
 
 def _layer(kept: str, named: dict[str, str], source: str) -> str:
@@ -105,58 +147,55 @@ def _layer(kept: str, named: dict[str, str], source: str) -> str:
     return f"SELECT {kept}{', ' if columns else ''}{columns} FROM {source}"
 
 
+def _with_problem(plan: Plan, targets: dict[str, str], reads: str, kept: str) -> str:
+    selected = ",\n    ".join(f"{value} AS {name}" for name, value in targets.items())
+    return (
+        f"SELECT *, CASE WHEN bad_cell THEN 'cell' WHEN {identifier(plan.cost_column)} IS NULL THEN 'cost' "
+        "WHEN billing_currency IS NULL OR billing_currency = '' THEN 'currency' "
+        "WHEN charge_period_start IS NULL OR charge_period_end IS NULL THEN 'period' "
+        "WHEN charge_period_end < charge_period_start THEN 'order' END AS problem\n"
+        f"FROM (SELECT {kept},\n    {selected}\nFROM ({reads}))"
+    )
+
+
+def _rejects(cells: Cells, targets: dict[str, str]) -> str:
+    plan = cells.plan
+    needed = ("bad_cell", plan.cost_column, "billing_currency", "charge_period_start", "charge_period_end")
+    kept = ["row_number", f"{raw_row(cells)} AS raw", *(f"{sql} AS {name}" for name, sql in diagnosis(cells).items())]
+    rows = _with_problem(plan, {n: targets[n] for n in needed}, layers(cells, keep_all=True), ", ".join(kept))
+    reasons = " ".join(f"WHEN {literal(problem)} THEN {literal(reason)}" for problem, reason in _REASONS.items())
+    return (
+        "SELECT row_number, CASE problem WHEN 'cell' THEN bad_column "
+        f"WHEN 'cost' THEN {literal(plan.cost_column)} ELSE '' END, CASE problem WHEN 'cell' THEN bad_value ELSE '' END, "
+        f"CASE problem WHEN 'cell' THEN bad_reason {reasons} END, raw FROM ({rows}) WHERE problem IS NOT NULL"
+    )
+
+
+def diagnosis(cells: Cells) -> dict[str, str]:
+    """Column, value and reason of the first cell of a row that cannot be read."""
+    checks = cells.checks.values()
+
+    def first(answer: dict[str, str]) -> str:
+        whens = " ".join(f"WHEN {bad} THEN {value}" for bad, value in answer.items())
+        return f"CASE {whens} ELSE '' END" if whens else "''"
+
+    return {
+        "bad_column": first({check.bad: literal(check.column) for check in checks}),
+        "bad_value": first({check.bad: f"CAST({check.cell} AS VARCHAR)" for check in checks}),
+        "bad_reason": first({check.bad: literal(check.reason) for check in checks}),
+    }
+
+
+def raw_row(cells: Cells) -> str:
+    """Row as a JSON object of source column and text."""
+    pairs = (f"{literal(name)}, coalesce(CAST(c{i} AS VARCHAR), '')" for i, name in enumerate(cells.plan.scan.columns))
+    return f"CAST(json_object({', '.join(pairs)}) AS VARCHAR)"
+
+
 def insert_charges(statement: Statement, load_id: int) -> str:
     """INSERT of all rows of the file; rows with a problem get facet 0 and are taken out again afterwards."""
-    names = [column.name for column in CHARGE_COLUMNS]
-    hashed = ", ".join([*names, *(f"{name}_residue" for name in MONEY_COLUMNS)])
-    columns = ["load_id", "row_number", "facet_id", "row_hash", *names]
-    columns += [f"{name}_residue" for name in MONEY_COLUMNS] + ["extra"]
+    names = [column.name for column in CHARGE_COLUMNS] + ["unrounded", "extra"]
     facet = f"CASE WHEN problem IS NULL THEN greatest(hash({', '.join(FACET_COLUMNS)}), 1) ELSE 0 END"
-    chosen = [str(int(load_id)), "row_number", facet, f"hash({hashed}, extra)", *columns[4:]]
-    return f"INSERT INTO charges ({', '.join(columns)})\nSELECT {', '.join(chosen)}\nFROM ({statement.mapped})"
-
-
-def _targets(plan: Plan, compiler: Compiler) -> list[str]:
-    lines = []
-    for column in CHARGE_COLUMNS:
-        node = plan.mapping.get(column.name)
-        if node is None:
-            value = f"CAST(NULL AS {_NULLS[column.kind]})"
-        elif column.kind in ("money", "quantity"):
-            value = compiler.decimal(node)
-            if column.kind == "money":
-                value = _rounded(compiler, column.name, plan, value)
-        elif column.kind == "time":
-            value = compiler.moment(node)
-        elif column.kind == "tags":
-            value = compiler.tags(node)
-        else:
-            value = compiler.text(node)
-        if column.name == "billing_currency" and node is not None:
-            value = f"upper(trim({value}))"
-        lines.append(f"{value} AS {column.name}")
-    return lines
-
-
-def _long(compiler: Compiler, plan: Plan, name: str) -> str:
-    positions = sorted(compiler.positions(plan.mapping[name]))
-    tests = [compiler.is_long(position) for position in positions]
-    return " OR ".join(test for test in tests if test != "false") or "false"
-
-
-def _rounded(compiler: Compiler, name: str, plan: Plan, value: str) -> str:
-    """Amount made of several cells is added up in full width before it is rounded once."""
-    if len(compiler.positions(plan.mapping[name])) < 2 or _long(compiler, plan, name) == "false":
-        return value
-    wide = compiler.decimal(plan.mapping[name], WIDE_PLACES)
-    return f"CASE WHEN {_long(compiler, plan, name)} THEN CAST({wide} AS DECIMAL(38,{LEDGER_PLACES})) ELSE {value} END"
-
-
-def _residue(plan: Plan, compiler: Compiler, name: str) -> str:
-    kind = f"DECIMAL(38,{WIDE_PLACES})"
-    if name not in plan.mapping or _long(compiler, plan, name) == "false":
-        return f"CAST(NULL AS {kind}) AS {name}_residue"
-    wide = compiler.decimal(plan.mapping[name], WIDE_PLACES)
-    kept = f"CAST(CAST({wide} AS DECIMAL(38,{LEDGER_PLACES})) AS {kind})"
-    rest = f"CAST({wide} - {kept} AS {kind})"
-    return f"CASE WHEN {_long(compiler, plan, name)} THEN {rest} END AS {name}_residue"
+    chosen = [str(int(load_id)), "row_number", facet, f"hash({', '.join(names)})", *names]
+    columns = ["load_id", "row_number", "facet_id", "row_hash", *names]
+    return f"INSERT INTO charges ({', '.join(columns)})\nSELECT {', '.join(chosen)}\nFROM ({statement.charges})"

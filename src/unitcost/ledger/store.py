@@ -15,7 +15,7 @@ import duckdb
 
 from unitcost.errors import LedgerBusy, LedgerMismatch, UnitcostError
 from unitcost.facts.charges import FACET_COLUMNS, Facet
-from unitcost.facts.rules import InvoiceTotal, StatedCharge
+from unitcost.facts.rules import OWNER_KINDS, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
 from unitcost.facts.spend import (
     Attribution,
@@ -28,10 +28,13 @@ from unitcost.facts.spend import (
     SpendRow,
 )
 from unitcost.ledger import close, load, stated
+from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
+from unitcost.ledger.transaction import transaction
 
 SCHEMA_VERSION = 1
-_MEMORY_LIMIT = "900MB"
+#: With less than this the engine stores rows as wide as charges on one core only.
+_MEMORY_LIMIT = "1300MB"
 _TRIES, _PAUSE_S = 20, 0.25
 _BATCH = 2048
 
@@ -65,6 +68,7 @@ class Ledger:
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
             _check_schema(con, file, read_only)
+            con.execute(_resource("queries/macros.sql"))
         except BaseException:
             con.close()
             raise
@@ -160,21 +164,19 @@ class Ledger:
         """Put new attributions in place of all older ones."""
         columns: list[list[Any]] = [[] for _ in range(13)]
         for row in rows:
-            owners = (part for kind in ("team", "project", "experiment") for part in row.owners[kind])
-            values = (row.facet_id, *owners, row.driver, row.driver_rule, row.line)
-            for column, value in zip(columns, values, strict=True):
+            owners = (part for kind in OWNER_KINDS for part in row.owners[kind])
+            for column, value in zip(
+                columns, (row.facet_id, *owners, row.driver, row.driver_rule, row.line), strict=True
+            ):
                 column.append(value)
-        self._con.execute("BEGIN")
-        try:
+        with transaction(self._con):
             self._con.execute("DELETE FROM attributions")
-            kinds = "CAST(unnest(?) AS UBIGINT)" + ", CAST(unnest(?) AS VARCHAR)" * 12
-            if columns[0]:
-                self._con.execute(f"INSERT INTO attributions SELECT {kinds}", columns)
+            insert_columns(
+                self._con,
+                f"INSERT INTO attributions SELECT CAST(v0 AS UBIGINT), {', '.join(f'v{i}' for i in range(1, 13))} FROM given",
+                {f"v{i}": column for i, column in enumerate(columns)},
+            )
             self._con.execute("INSERT OR REPLACE INTO meta VALUES ('attribution', ?)", [fingerprint])
-            self._con.execute("COMMIT")
-        except BaseException:
-            self._con.execute("ROLLBACK")
-            raise
 
     # --- questions --------------------------------------------------------------------------------------
 
@@ -224,10 +226,18 @@ class Ledger:
         currency: str,
         *,
         placements: Sequence[Placement] = (),
+        rates_since: Sequence[date] = (),
         limit: int | None = None,
     ) -> list[LedgerRow]:
         """Charges behind a sum, largest part first."""
-        question = Question(selection=selection, dims=(), placements=placements, where=tuple(where), currency=currency)
+        question = Question(
+            selection=selection,
+            dims=(),
+            placements=placements,
+            rates_since=rates_since,
+            where=tuple(where),
+            currency=currency,
+        )
         return ask_rows(self._con, question, limit)
 
     def closing(self, selection: Selection) -> list[ClosingRow]:
@@ -270,7 +280,7 @@ def _check_schema(con: duckdb.DuckDBPyConnection, file: Path, read_only: bool) -
     tables = {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     if not tables and not read_only:
         con.execute("BEGIN")
-        con.execute(resources.files("unitcost.ledger").joinpath("schema.sql").read_text(encoding="utf-8"))
+        con.execute(_resource("schema.sql"))
         con.execute("INSERT INTO meta VALUES ('schema_version', ?)", [str(SCHEMA_VERSION)])
         con.execute("COMMIT")
         return
@@ -282,3 +292,7 @@ def _check_schema(con: duckdb.DuckDBPyConnection, file: Path, read_only: bool) -
             f"the ledger has schema version {found[0][0]}, this unitcost needs {SCHEMA_VERSION}",
             where=str(file), mend="move it away and load the bills again, or use the unitcost that wrote it",
         )  # fmt: skip
+
+
+def _resource(name: str) -> str:
+    return resources.files("unitcost.ledger").joinpath(name).read_text(encoding="utf-8")

@@ -76,7 +76,8 @@ class Copyist:
         """Write a csv of row number and cells, then the derived cells."""
         names = [_ROW_NUMBER, *self.source.columns, *self.reading.derived]
         with target.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
+            # With "\n" alone as line end a bare "\r" in a cell would not be quoted, and the engine would cut there.
+            writer = csv.writer(stream, lineterminator="\r\n")
             writer.writerow(names)
             writer.writerows(self._mended(self._sound(rows)))
 
@@ -142,5 +143,5 @@ class Copyist:
 def _joined(row: Sequence[object], delimiter: str) -> str:
     """Row as csv text, the way it stood in the file, up to quotes that were not needed."""
     text = io.StringIO()
-    csv.writer(text, delimiter=delimiter or ",", lineterminator="").writerow(row)
-    return text.getvalue()
+    csv.writer(text, delimiter=delimiter or ",", lineterminator="\r\n").writerow(row)
+    return text.getvalue().removesuffix("\r\n")

@@ -72,6 +72,11 @@ def _unknown(source: Source, head: Head) -> BadFile:
         "export one of the formats of docs/reference/readers.md, or say under `columns` of its [[load]] which column "
         'is what: columns = { billed_cost = "Amount" }'
     )
+    if head.has("ContractCommitmentId"):
+        return BadFile(
+            "the file lists contract commitments of FOCUS, and no charges", where=source.name,
+            mend="load the cost and usage file of the same export",
+        )  # fmt: skip
     if not head.columns:
         return BadFile("the file is not a table that any reader knows", where=source.name, mend=mend)
     shares = {

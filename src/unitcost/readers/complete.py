@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from unitcost.errors import BadSetting, NeedsAnswer
+from unitcost.facts.charges import COLUMN_BY_NAME
 from unitcost.facts.mapping import Const, Expr, Field, Mapping, Time
 from unitcost.facts.source import ReadOptions
 
@@ -27,7 +28,9 @@ class Completed:
     flags: tuple[str, ...]
 
 
-def complete(mapping: Mapping, options: ReadOptions, *, currency_seen: bool, where: str) -> Completed:
+def complete(
+    mapping: Mapping, options: ReadOptions, *, currency_seen: bool, cost_seen: bool = True, where: str
+) -> Completed:
     """Mapping of charges in which no currency and no period is missing.
 
     Parameters
@@ -36,6 +39,8 @@ def complete(mapping: Mapping, options: ReadOptions, *, currency_seen: bool, whe
         Of the reader.
     currency_seen
         False when the format has a currency column that is empty in each row of the file.
+    cost_seen
+        False when no row has a cost: each will be rejected, and of what currency it would be is no question.
 
     Raises
     ------
@@ -45,16 +50,18 @@ def complete(mapping: Mapping, options: ReadOptions, *, currency_seen: bool, whe
         When what the user says is no currency or no month.
     """
     done = dict(mapping)
-    flags = _currency(done, options, currency_seen, where) + _periods(done, options, where)
+    flags = _currency(done, options, currency_seen, cost_seen, where) + _periods(done, options, where)
     if options.provider and "service_provider_name" not in done:
         done["service_provider_name"] = Const(options.provider)
         flags.append(f"The provider is {options.provider}, as the user says.")
     return Completed(mapping=done, flags=tuple(flags))
 
 
-def _currency(mapping: Mapping, options: ReadOptions, seen: bool, where: str) -> list[str]:
+def _currency(mapping: Mapping, options: ReadOptions, seen: bool, cost_seen: bool, where: str) -> list[str]:
     if "billing_currency" in mapping and seen:
         return []
+    if not cost_seen and not options.currency:
+        return ["No row has a cost."]
     if not options.currency:
         raise NeedsAnswer(
             "the currency column is empty" if "billing_currency" in mapping else "the file does not name its currency",
@@ -68,7 +75,8 @@ def _currency(mapping: Mapping, options: ReadOptions, seen: bool, where: str) ->
 
 
 def _periods(mapping: Mapping, options: ReadOptions, where: str) -> list[str]:
-    flags = _day_long(mapping)
+    flags = _whole_months(mapping)
+    _ask_other_end(mapping, where)
     has_charge = all(name in mapping for name in _STARTS)
     has_billing = all(name in mapping for name in _BILLING)
     if not has_charge and not has_billing:
@@ -84,13 +92,22 @@ def _periods(mapping: Mapping, options: ReadOptions, where: str) -> list[str]:
     return flags
 
 
-def _day_long(mapping: Mapping) -> list[str]:
-    start, end = _STARTS
+def _whole_months(mapping: Mapping) -> list[str]:
+    start, end = _BILLING
     if start in mapping and end not in mapping:
-        of = mapping[start]
-        mapping[end] = dataclasses.replace(of, shift_days=of.shift_days + 1) if isinstance(of, Time) else Time(of, 1)
-        return ["The file names no end of a charge; each lasts 24 hours from its start."]
+        mapping[end] = _snapped(mapping[start], "next-month-start")
+        return ["The file names no end of the billing period; each ends with its month."]
     return []
+
+
+def _ask_other_end(mapping: Mapping, where: str) -> None:
+    present = [name for name in _STARTS if name in mapping]
+    if len(present) == 1:
+        missing = next(name for name in _STARTS if name not in mapping)
+        raise NeedsAnswer(
+            f"the file has no {COLUMN_BY_NAME[missing].focus}, so how long its charges last is unknown", where=where,
+            mend=f"name a column for it under `columns` of the [[load]] entry (that of {present[0]}, for whole days)",
+        )  # fmt: skip
 
 
 def _snapped(of: Expr, snap: str) -> Time:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unitcost.errors import BadBill, BadFile, NeedsAnswer
+from unitcost.errors import BadBill, NeedsAnswer
 from unitcost.facts.mapping import Mapping, check
 from unitcost.facts.source import Plan, ReadOptions, Reject, Scan
 from unitcost.readers import tables
@@ -64,8 +64,6 @@ def read(
     source = look(path, options)
     name, reader = choose(source, options)
     first = tables.sample(source, SAMPLE_ROWS)
-    if not first:
-        raise BadFile("the file has a header and no rows", where=source.name, mend="export it again")
     reading = reader.describe(source.columns, _padded(first, len(source.columns)), options)
     case = _Case(source=source, reading=reading, options=options, reader=name)
     settled = _settle(case, first)
@@ -106,7 +104,8 @@ def _padded(rows: list[Row], width: int) -> list[list[str]]:
 def _settle(case: _Case, first: list[Row]) -> _Settled:
     """Answer what the reading leaves open: from the first rows, from the whole file, from the user."""
     source, reading, options = case.source, case.reading, case.options
-    witness = Witness(source, reading, zone_open=reading.zone_needed and not options.timezone)
+    zone_open = reading.zone_needed and not options.timezone
+    witness = Witness(source, reading, zone_open=zone_open, decimal_comma=options.decimal_comma)
     witness.take(first)
     witness.settle_dates()
     if len(first) == SAMPLE_ROWS and witness.undecided:
@@ -118,9 +117,13 @@ def _settle(case: _Case, first: list[Row]) -> _Settled:
     _check_zone(case, found)
     order, why = found.dates.order(options.date_order, where=source.name)
     flags = [why] if why else []
+    if not first:
+        flags.append("The file has a header and no rows.")
     mapping = reading.mapping
-    if reading.dataset == "charges":
-        done = complete(check(mapping), options, currency_seen=found.currency_seen, where=source.name)
+    if reading.dataset == "charges" and first:
+        done = complete(
+            check(mapping), options, currency_seen=found.currency_seen, cost_seen=found.cost_seen, where=source.name
+        )
         mapping, flags = done.mapping, [*flags, *done.flags]
     _check_repeated(source, mapping, found)
     return _Settled(witness=witness, mapping=mapping, flags=tuple(flags), date_order=order)
@@ -149,7 +152,7 @@ def _check_repeated(source: Source, mapping: Mapping, found: Evidence) -> None:
 
 def _is_fast(case: _Case, witness: Witness) -> bool:
     source, reading = case.source, case.reading
-    if reading.repairs or reading.derive or witness.undecided or source.repeated:
+    if reading.repairs or reading.derive or witness.undecided or witness.found.broken or source.repeated:
         return False
     if source.format == "parquet":
         return True
@@ -192,4 +195,5 @@ def _plan(
 def _sign_flag(signs: frozenset[str]) -> str:
     if not signs:
         return ""
-    return f"Amounts are written with a currency sign throughout in {', '.join(sorted(signs))}; the sign is dropped."
+    names = ", ".join(sorted(signs))
+    return f"Amounts have a currency sign or parted thousands throughout in {names}; read without them."

@@ -25,6 +25,11 @@ _ONLY_HERE = (
 )  # fmt: skip
 _USED = ("InvoiceId", "BilledCost", "BillingCurrency", "BillingPeriodStart", "BillingPeriodEnd", "BillingAccountId")
 
+_TARGETS = (
+    ("invoice_id", "invoiceid"), ("billed_cost", "billedcost"), ("billing_currency", "billingcurrency"),
+    ("billing_period_start", "billingperiodstart"), ("billing_period_end", "billingperiodend"),
+)  # fmt: skip
+
 
 def sniff(head: Head) -> int:
     """How many of its columns the file has, 0 unless it is about invoices and not about charges."""
@@ -41,16 +46,8 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
     def named(*names: str) -> tuple[str, ...]:
         return tuple(by_folded[name.casefold()] for name in names if name.casefold() in by_folded)
 
-    mapping: Mapping = {
-        target: Field(by_folded[name])
-        for target, name in (
-            ("invoice_id", "invoiceid"), ("billed_cost", "billedcost"), ("billing_currency", "billingcurrency"),
-            ("billing_period_start", "billingperiodstart"), ("billing_period_end", "billingperiodend"),
-        )
-        if name in by_folded
-    }  # fmt: skip
+    mapping: Mapping = {target: Field(by_folded[name]) for target, name in _TARGETS if name in by_folded}
     done = complete(mapping, options, currency_seen=True, where="invoice detail")
-    wanted = ("invoice_id", "billed_cost", "billing_currency", "billing_period_start")
     billed = mapping["billed_cost"]
     if "invoiceissuestatus" in by_folded:
         is_void = Equals(Field(by_folded["invoiceissuestatus"]), ("Voided",))
@@ -58,7 +55,7 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
     return Reading(
         dialect="FOCUS 1.4 Invoice Detail",
         dataset="invoices",
-        mapping={target: done.mapping[target] for target in wanted},
+        mapping={target: done.mapping[target] for target, _ in _TARGETS if target in done.mapping},
         conventions=CONVENTIONS,
         flags=tuple(flag for flag in done.flags if "currency" in flag or "no dates" in flag),
         nulls=("NULL", "null"),

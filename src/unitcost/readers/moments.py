@@ -2,34 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from unitcost.errors import BadSetting
-
-_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
-
-
-def zone_of(name: str, *, where: str = "") -> tzinfo:
-    """Zone of an IANA name or a fixed offset such as `-05:00`.
-
-    Raises
-    ------
-    BadSetting
-        When there is none.
-    """
-    match = _OFFSET.fullmatch(name)
-    if match:
-        offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
-        if offset < timedelta(hours=24):
-            return timezone(-offset if match[1] == "-" else offset)
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadSetting(
-            f"there is no time zone {name!r}", where=where, mend="use a name such as Europe/Berlin, or -05:00"
-        ) from None
+from datetime import UTC, datetime, tzinfo
 
 
 def utc_moment(text: str, zone: tzinfo | None) -> datetime:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +15,6 @@ from unitcost.readers.opening import Source
 if TYPE_CHECKING:
     import duckdb
 
-_BLOCK_ROWS = 2_000
 _NESTED = ("list", "struct", "map", "array", "union")
 
 
@@ -27,8 +29,13 @@ def columns(path: Path, name: str) -> tuple[str, ...]:
     return tuple(_open(path, name).columns)
 
 
-def rows(source: Source) -> Iterator[list[str]]:
+def rows(source: Source, most: int = 0) -> Iterator[list[str]]:
     """Rows as text: numbers as the engine prints them, nested values as JSON, null as the empty text.
+
+    Parameters
+    ----------
+    most
+        Only so many rows; 0 = all. All of them go over the disk, so that memory is bounded.
 
     Raises
     ------
@@ -40,9 +47,15 @@ def rows(source: Source) -> Iterator[list[str]]:
     relation = _open(source.path, source.name)
     texts = relation.project(*(_as_text(n, t) for n, t in zip(relation.columns, relation.types, strict=True)))
     try:
-        while block := texts.fetchmany(_BLOCK_ROWS):
-            for row in block:
-                yield ["" if cell is None else cell for cell in row]
+        if most:
+            yield from (["" if cell is None else cell for cell in row] for row in texts.limit(most).fetchall())
+            return
+        with tempfile.TemporaryDirectory(prefix="unitcost-") as scratch:
+            copy = Path(scratch) / "rows.csv"
+            texts.to_csv(str(copy), header=False)
+            csv.field_size_limit(sys.maxsize)  # the engine has held the cell already
+            with copy.open(encoding="utf-8", newline="") as stream:
+                yield from csv.reader(stream)
     except duckdb.Error as error:
         raise _damaged(source.name, error) from error
 
@@ -51,7 +64,7 @@ def _open(path: Path, name: str) -> duckdb.DuckDBPyRelation:
     import duckdb
 
     try:
-        return duckdb.connect().read_parquet(str(path))
+        return duckdb.connect(config={"memory_limit": "512MB"}).read_parquet(str(path))
     except duckdb.Error as error:
         raise _damaged(name, error) from error
 

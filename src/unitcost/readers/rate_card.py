@@ -12,8 +12,9 @@ from pathlib import Path
 from unitcost.errors import NeedsAnswer
 from unitcost.facts.mapping import ColumnTags, Const, Field, Mapping, Time
 from unitcost.facts.source import ReadOptions
+from unitcost.facts.zones import zone_of
 from unitcost.readers.head import Head
-from unitcost.readers.moments import utc_moment, zone_of
+from unitcost.readers.moments import utc_moment
 from unitcost.readers.owner_columns import owner_columns
 from unitcost.readers.rates import Rate, decimal_text, hours_between, is_hourly, number, read_rates, unit_name
 from unitcost.readers.reading import Reading

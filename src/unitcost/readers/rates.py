@@ -12,8 +12,9 @@ from pathlib import Path
 from unitcost import money
 from unitcost.errors import BadBill, BadFile
 from unitcost.facts.source import ReadOptions
+from unitcost.facts.zones import zone_of
 from unitcost.readers import tables
-from unitcost.readers.moments import utc_moment, zone_of
+from unitcost.readers.moments import utc_moment
 from unitcost.readers.survey import look
 from unitcost.units import LEDGER_PLACES, MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 

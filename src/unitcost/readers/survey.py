@@ -10,8 +10,11 @@ from unitcost.facts.source import ReadOptions
 from unitcost.readers import json_rows, parquet_rows, tables
 from unitcost.readers.head import Format, Head
 from unitcost.readers.opening import HEAD_BYTES, Source, encoding_of, first_bytes, text_of
+from unitcost.units import MIB
 
 _MAGIC = b"PAR1"
+#: Longest first line [characters].
+_HEADER_LIMIT = 1 * MIB
 #: More columns than any bill has.
 _MOST_COLUMNS = 5_000
 
@@ -32,14 +35,13 @@ def look(path: Path, options: ReadOptions) -> Source:
     if data.startswith(_MAGIC):
         return _parquet(source)
     source = replace(source, data=data, encoding=encoding_of(data, options.encoding, name))
-    source = replace(source, format=_format_of(source))
+    said = _delimiter_said(options.delimiter, name)
+    source = replace(source, format=_format_of(source, said))
     if source.format in ("json", "jsonl"):
         return _with_members(source)
     if source.format == "text":
         return source
-    delimiter = _delimiter_said(options.delimiter, name) or tables.delimiter_of(_first_line(source))
-    source = replace(source, delimiter=delimiter)
-    return _with_header(source)
+    return _with_header(replace(source, delimiter=said or tables.delimiter_of(_first_line(source))))
 
 
 def head_of(source: Source) -> Head:
@@ -61,7 +63,7 @@ def _parquet(source: Source) -> Source:
     return replace(source, format="parquet", columns=parquet_rows.columns(source.path, source.name))
 
 
-def _format_of(source: Source) -> Format:
+def _format_of(source: Source, delimiter: str) -> Format:
     start = _start(source).lstrip("\ufeff \t\r\n")
     if start.startswith("{"):
         return "jsonl"
@@ -70,7 +72,7 @@ def _format_of(source: Source) -> Format:
     if start.startswith(("<?xml", "<!DOCTYPE", "<html")):
         raise BadFile("the file is a web page or XML, not a table", where=source.name, mend="export the bill as csv")
     line = _first_line(source)
-    return "csv" if any(sign in line for sign in ",;\t|") else "text"
+    return "csv" if any(sign in line for sign in delimiter or ",;\t|") else "text"
 
 
 def _start(source: Source) -> str:
@@ -80,14 +82,15 @@ def _start(source: Source) -> str:
 
 def _first_line(source: Source) -> str:
     with text_of(source) as (text, _):
-        lines = text.read(tables.HEADER_LIMIT).lstrip("\ufeff \r\n").splitlines()
-    line = lines[0] if lines else ""
-    if len(lines) == 1 and len(line) >= tables.HEADER_LIMIT - 4:
+        line = "\n"
+        while line and not line.strip("\ufeff \r\n"):
+            line = text.readline(_HEADER_LIMIT)
+    if len(line) == _HEADER_LIMIT:
         raise BadFile(
             "the first line is longer than 1 MiB, which is no header", where=f"{source.name}:1",
             mend="give a csv whose first row names the columns",
         )  # fmt: skip
-    return line
+    return line.lstrip("\ufeff").rstrip("\r\n")
 
 
 def _delimiter_said(said: str, name: str) -> str:

@@ -24,7 +24,6 @@ ROW_LIMIT = 16 * MIB
 LINES_LIMIT = 100_000
 #: How much of a broken row is kept. [characters]
 RAW_LIMIT = 64 * KIB
-HEADER_LIMIT = 1 * MIB
 _DELIMITERS = ",;\t|"
 _TELL_EVERY = 20_000
 
@@ -60,6 +59,8 @@ def rows(source: Source, progress: Callable[[int, int], None] | None = None) -> 
 
 def sample(source: Source, count: int) -> list[Row]:
     """First data rows of a file."""
+    if source.format == "parquet":
+        return list(parquet_rows.rows(source, count))
     return list(islice(rows(source), count))
 
 
@@ -72,8 +73,7 @@ def header(source: Source) -> list[str]:
         When there is none, or it is no header.
     """
     with text_of(source) as (text, _):
-        first = text.read(HEADER_LIMIT).lstrip("\ufeff \r\n")
-    found = next(_csv_rows(iter(first.splitlines(keepends=True)).__next__, source.delimiter), None)
+        found = next(_csv_rows(_reader_of(text), source.delimiter), None)
     if isinstance(found, Broken) or not found:
         reason = found.reason if isinstance(found, Broken) else "the file has no row"
         raise BadFile(

@@ -1,7 +1,7 @@
 -- Billed cost per invoice, currency and billing period, with what leads from effective to billed.
 WITH steps AS (
     SELECT
-        coalesce(service_provider_name, '') AS provider,
+        coalesce(service_provider_name, invoice_issuer_name, publisher_name, '') AS provider,
         coalesce(billing_account_id, '') AS billing_account,
         coalesce(invoice_id, '') AS invoice_id,
         billing_currency AS currency,

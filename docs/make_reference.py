@@ -1,0 +1,85 @@
+"""Write the pages of `docs/reference` that are made from the program: commands, readers, drivers.
+
+    python docs/make_reference.py
+
+`tests/test_docs.py` fails when a page on disk is not what this makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from unitcost.cli import COMMANDS, cli
+
+FOLDER = Path(__file__).resolve().parent / "reference"
+_MADE = "<!-- made by docs/make_reference.py; do not edit -->"
+
+
+def commands() -> str:
+    """Page of the commands: the help of each."""
+    parts = ["# Commands", _MADE, _help(cli, "unitcost")]
+    for name, (module, _) in COMMANDS.items():
+        command = import_module(module).command
+        parts += [f"## `unitcost {name}`", _help(command, f"unitcost {name}")]
+    return _page(parts)
+
+
+def readers() -> str:
+    """Page of the readers: what each takes for granted."""
+    from unitcost.readers import READERS
+
+    parts = [
+        "# Readers",
+        _MADE,
+        "A file is read by the reader that knows most of its columns; its name plays no part. Force one with"
+        ' `reader = "NAME"` in a `[[load]]` entry or with `--reader NAME`. Other packages add readers through the'
+        " entry point `unitcost.readers`.",
+    ]
+    for name, reader in sorted(READERS.items()):
+        known = ", ".join(f"`{column}`" for column in reader.DEFINING)
+        parts += [f"## `{name}`", f"Known by: {known}." if known else "", _list(reader.CONVENTIONS)]
+    return _page(parts)
+
+
+def drivers() -> str:
+    """Page of the shipped driver rules, in the order in which they are tried."""
+    from unitcost.attribution.drivers import SHIPPED
+
+    parts = [
+        "# Drivers",
+        _MADE,
+        "Rules of `[[drivers]]` in the settings come first, then these, in this order. The first match wins. The report"
+        " names the rule beside the rows it placed. A charge that no rule knows has the driver `unknown`.",
+    ]
+    for group, rules in groupby(SHIPPED, key=lambda rule: rule.name.partition("/")[0]):
+        rows = [f"| {rule.name} | {rule.driver} | `{rule.when.text.replace('|', chr(92) + '|')}` |" for rule in rules]
+        parts += [f"## {group}", "\n".join(["| rule | driver | condition |", "| --- | --- | --- |", *rows])]
+    return _page(parts)
+
+
+PAGES = {"commands.md": commands, "readers.md": readers, "drivers.md": drivers}
+
+
+def _help(command: click.Command, name: str) -> str:
+    context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    return "\n".join(["```text", *lines, "```"])
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _page(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for page, make in PAGES.items():
+        (FOLDER / page).write_text(make(), encoding="utf-8")

@@ -1,0 +1,71 @@
+"""`unitcost check`: what agrees, and what cannot be answered yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unitcost.cli.options import json_option, selection_options, warn_option, workspace_options
+
+if TYPE_CHECKING:
+    from unitcost.jobs.check import CheckOutcome
+
+
+@click.command("check")
+@click.option("--min-owned", type=click.FloatRange(0, 1), default=0.0, help="Share of the spend that must have a team.")
+@click.option(
+    "--rejects", type=click.IntRange(min=0), default=5, show_default=True, help="Rows set aside that are listed."
+)
+@selection_options
+@warn_option
+@json_option
+@workspace_options
+def command(min_owned: float, rejects: int, warn_only: bool, as_json: bool, **said: Any) -> None:
+    """Say what agrees with the invoices, and what cannot be answered yet.
+
+    Exit codes: 0 in order, 3 when an invoice differs or a floor was missed.
+    """
+    from unitcost.jobs.check import check
+    from unitcost.jobs.selecting import select
+    from unitcost.jobs.workspace import open_workspace
+
+    workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
+    said.pop("currency")
+    outcome = check(workspace, select(workspace.settings, **said), min_owned=min_owned, rejects=rejects)
+    if as_json:
+        _print_json(outcome)
+    else:
+        _print(outcome)
+    click.get_current_context().exit(3 if outcome.fails and not warn_only else 0)
+
+
+def _print_json(outcome: CheckOutcome) -> None:
+    from unitcost.cli.output import print_json
+
+    print_json(
+        {
+            "schema_version": 1,
+            "closes": outcome.report.closes,
+            "checks": [
+                {"question": c.question, "verdict": c.verdict, "answer": c.answer, "mend": c.mend or None}
+                for c in outcome.checks
+            ],
+            "closing": outcome.report.answers["closing"],
+            "rejects": [
+                {"file": file, "row": r.row, "column": r.column, "value": r.value, "reason": r.reason, "raw": r.raw}
+                for file, r in outcome.rejects
+            ],
+        }
+    )
+
+
+def _print(outcome: CheckOutcome) -> None:
+    marks = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+    for check in outcome.checks:
+        click.echo(f"{marks[check.verdict]}  {check.question}  {check.answer}")
+        if check.mend:
+            click.echo(f"      mend: {check.mend}")
+    for file, reject in outcome.rejects:
+        place = f"{file}:{reject.row}" + (f" {reject.column}" if reject.column else "")
+        click.echo(f"set aside  {place}: {reject.value!r} {reject.reason}")

@@ -1,0 +1,85 @@
+"""What the pure rooms answer, as the report shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unitcost.figure import Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerShare:
+    """What an owner has after all splits.
+
+    `direct` is what its own charges cost, `shared` the parts it received from pools; what it gave away as a
+    pool is taken off: `amount` = direct + shared - given. `direct` is None when it only received. `kept` names the
+    splits that found no receiver, so that their pool stays here.
+    """
+
+    owner: str
+    direct: Figure | None
+    shared: tuple[Figure, ...]
+    amount: Figure
+    given: tuple[Figure, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitCost:
+    """What one useful unit of a service costs.
+
+    Parameters
+    ----------
+    cost
+        All that the service cost in the range.
+    quantity
+        Useful units made.
+    per_unit
+        The unit cost; without a value, and with the reason in its note, when there is none.
+    wasted
+        Part of the cost that went into attempts without a useful result; None when attempts are unknown.
+    """
+
+    service: str
+    unit: str
+    cost: Figure
+    quantity: Figure
+    per_unit: Figure
+    wasted: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Answer to "which is the cheapest?" among services with the same unit.
+
+    `cheapest` is empty when they are not comparable; `reason` then says why. `ruled_out` holds (service, why) of
+    those that did not take part.
+    """
+
+    unit: str
+    cheapest: str
+    reason: str
+    ruled_out: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """A name in the bills that looks like a known one: an owner's name (`value`) or a tag's key (`key`)."""
+
+    kind: str
+    what: str
+    found: str
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Firmness:
+    """Whether an order stands against what is unknown: the largest, and what could overtake it.
+
+    `flips` holds the neighbours in the order, (above, below), that the unknown could make change places.
+    """
+
+    largest: str
+    firm: bool
+    overtaking: tuple[str, ...]
+    flips: tuple[tuple[str, str], ...] = ()

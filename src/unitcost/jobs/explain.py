@@ -1,0 +1,109 @@
+"""Unfold one figure down to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from urllib.parse import unquote
+
+from unitcost.attribution.fx import rate_days
+from unitcost.attribution.periods import Granularity, place
+from unitcost.errors import BadSetting, UnknownName
+from unitcost.facts.spend import DIMENSIONS, LedgerRow, Placement, Selection
+from unitcost.figure import Figure, Rows
+from unitcost.jobs.review import review
+from unitcost.jobs.selecting import parse_tag
+from unitcost.jobs.workspace import Workspace
+from unitcost.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A figure, and for each of its leaves the largest rows and how many there are."""
+
+    figure: Figure
+    rows: Mapping[str, tuple[Sequence[LedgerRow], int]]
+
+    def rows_of(self, leaf: Figure) -> tuple[Sequence[LedgerRow], int]:
+        """Rows behind a leaf, largest first, and their number."""
+        return self.rows.get(leaf.id, ((), 0))
+
+
+def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), limit: int | None = 10) -> Explanation:
+    """Find a figure again by its id and unfold it.
+
+    Parameters
+    ----------
+    figure_id
+        As the report prints it; it carries the selection that the report was made with.
+    by
+        The extra grouping of that report, when the figure comes from it.
+    limit
+        Rows kept per leaf; None = all.
+
+    Raises
+    ------
+    BadSetting
+        When the id has no selection.
+    UnknownName
+        When the report has no such figure; the message names the near ones.
+    """
+    path, at, tag = figure_id.rpartition("@")
+    if not at:
+        raise BadSetting(f"`{figure_id}` is not the id of a figure", mend="copy an id from `unitcost report --json`")
+    selection = parse_tag(tag)
+    report = review(workspace, selection, by=by or _by_of(path))
+    figures = report.figures()
+    if figure_id not in figures:
+        raise UnknownName("figure", figure_id, figures)
+    with workspace.open_ledger() as ledger:
+        reader = RowReader(ledger, rate_days(workspace.settings.fx))
+        leaves = [f for f in _leaves(figures[figure_id]) if f.rows is not None]
+        rows = {leaf.id: (reader.read(leaf, limit), leaf.rows.row_count) for leaf in leaves if leaf.rows}
+    return Explanation(figure=figures[figure_id], rows=rows)
+
+
+def _by_of(path: str) -> tuple[str, ...]:
+    """Grouping that a leaf of the extra table names in its own id."""
+    steps = [unquote(step) for step in path.split("/")]
+    if steps[:2] != ["rows", "by"]:
+        return ()
+    names = [step.split("=", 1)[0] for step in steps[2:] if "=" in step]
+    return tuple(name for name in names if name in DIMENSIONS and name != "rate_since")
+
+
+def _leaves(figure: Figure) -> list[Figure]:
+    if not figure.inputs:
+        return [figure]
+    return [leaf for inner in figure.inputs for leaf in _leaves(inner)]
+
+
+class RowReader:
+    """Reads the rows behind leaves, remembering where charge periods lie."""
+
+    def __init__(self, ledger: Ledger, rates_since: Sequence[date]) -> None:
+        self.ledger = ledger
+        self.rates_since = tuple(rates_since)
+        self._places: dict[tuple[str, str], list[Placement]] = {}
+
+    def read(self, leaf: Figure, limit: int | None) -> list[LedgerRow]:
+        """Rows of a leaf, the largest first."""
+        assert leaf.rows is not None
+        selection = parse_tag(leaf.id.rpartition("@")[2])
+        return self.ledger.rows(
+            selection, leaf.rows.where, leaf.rows.currency, placements=self._placements(selection, leaf.rows),
+            rates_since=self.rates_since, limit=limit,
+        )  # fmt: skip
+
+    def _placements(self, selection: Selection, rows: Rows) -> list[Placement]:
+        names = {name for name, _ in rows.where}
+        fine: Granularity = "day" if "day" in names and _has_days(rows) else "month"
+        key = (fine, selection.timezone)
+        if key not in self._places:
+            self._places[key] = place(self.ledger.charge_periods(), fine, selection.timezone)
+        return self._places[key]
+
+
+def _has_days(rows: Rows) -> bool:
+    return any(name == "day" and value is not None and len(value) > len("2026-09") for name, value in rows.where)

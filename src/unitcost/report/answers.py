@@ -1,0 +1,151 @@
+"""Top-level answers of the JSON report: plain maps that a script can read without knowing the sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unitcost import money
+from unitcost.facts.rules import OWNER_KINDS, OwnerKind
+from unitcost.figure import Figure
+from unitcost.report.amounts import ByUnit
+from unitcost.report.inputs import DIMS, ReportInput
+from unitcost.report.sections import closing, spending
+
+_SHARE_PLACES = 4
+
+
+def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
+    """Answers by name. Money is a decimal string per currency; shares are rounded to four places."""
+    firm = given.firmness.get("driver", {})
+    return {
+        "total": {unit: _money(figure) for unit, figure in totals.items()},
+        "drivers": _map(spending.drivers_by_unit(given)),
+        "largest_driver": {unit: answer.largest for unit, answer in firm.items()},
+        "firm": {unit: answer.firm for unit, answer in firm.items()},
+        "could_overtake": {unit: list(answer.overtaking) for unit, answer in firm.items()},
+        "owners": {kind: _owners(given, kind) for kind in OWNER_KINDS},
+        "owned_share": {kind: _owned(given, kind, 0) for kind in OWNER_KINDS},
+        "directly_tagged_share": {kind: _owned(given, kind, 1) for kind in OWNER_KINDS},
+        "unknown_values": {kind: _unknown_values(given, kind) for kind in OWNER_KINDS},
+        "near_misses": [
+            {"kind": miss.kind, "what": miss.what, "found": miss.found, "near": list(miss.near)}
+            for miss in given.near_misses
+        ],
+        **{name: _group(given, dim) for name, dim in _GROUPS.items()},
+        "commitments": _commitments(given),
+        "unit_costs": _unit_costs(given),
+        "comparisons": [
+            {"unit": answer.unit, "cheapest": answer.cheapest or None, "reason": answer.reason}
+            for answer in given.comparisons
+        ],
+        "closing": _closing(given),
+        "rates_used": [
+            {
+                "currency": rate.currency,
+                "from": rate.since.isoformat(),
+                "rate": money.text(rate.rate),
+                "to": given.amounts.currency,
+            }
+            for rate in given.amounts.used.values()
+        ],
+        "splits": [split.name for split in given.settings.splits],
+    }
+
+
+_GROUPS = {
+    "lines": "line", "providers": "provider", "services": "service", "accounts": "account", "regions": "region",
+    "months": "month", "billing_months": "billing_month",
+}  # fmt: skip
+
+
+def _money(figure: Figure | None) -> str | None:
+    return None if figure is None or figure.value is None else money.text(figure.value)
+
+
+def _share(figure: Figure) -> str | None:
+    return None if figure.value is None else str(money.round_places(figure.value, _SHARE_PLACES))
+
+
+def _map(by_unit: ByUnit) -> dict[str, dict[str, str | None]]:
+    return {
+        unit: {key[0] or "(none)": _money(figure) for key, figure in figures.items()}
+        for unit, figures in by_unit.items()
+    }
+
+
+def _group(given: ReportInput, dim: str) -> dict[str, dict[str, str | None]]:
+    return _map(given.amounts.by_unit(dim, DIMS[dim], given.spend[dim]))
+
+
+def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
+    answer: dict[str, dict[str, Any]] = {}
+    for unit, shares in given.owners.get(kind, {}).items():
+        direct = given.owner_direct[kind].get(unit, {})
+        rounded = money.round_to_total([share.amount.value or money.ZERO for share in shares])
+        answer[unit] = {
+            share.owner: {
+                "amount": _money(share.amount),
+                "amount_rounded": str(cents),
+                "direct": _money(share.direct) or "0",
+                "shared": money.text(money.add(part.value for part in share.shared if part.value is not None)),
+                "by": {key[1]: _money(figure) for key, figure in direct.items() if key[0] == share.owner},
+                "figure": share.amount.id,
+            }
+            for share, cents in zip(shares, rounded, strict=True)
+        }
+    return answer
+
+
+def _owned(given: ReportInput, kind: OwnerKind, which: int) -> dict[str, str | None]:
+    found = {unit: spending.owned_shares(given, kind, unit) for unit in given.owner_direct.get(kind, {})}
+    return {unit: _share(shares[which]) for unit, shares in found.items() if shares}
+
+
+def _unknown_values(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, str | None]]:
+    return {
+        unit: {str(key[0]): _money(figure) for key, figure in figures.items() if key[1] == "unknown value"}
+        for unit, figures in given.owner_direct.get(kind, {}).items()
+    }
+
+
+def _commitments(given: ReportInput) -> list[dict[str, Any]]:
+    tables = closing.commitments(given).tables
+    rows = tables[0].rows if tables else ()
+    names = ("bought", "used", "unused", "utilisation", "difference")
+    answer = []
+    for name, unit, *cells in rows:
+        values = {
+            what: _share(cell) if what == "utilisation" else _money(cell)
+            for what, cell in zip(names, cells, strict=True)
+            if isinstance(cell, Figure)
+        }
+        answer.append({"commitment": name, "currency": unit, **values})
+    return answer
+
+
+def _unit_costs(given: ReportInput) -> list[dict[str, Any]]:
+    return [
+        {
+            "service": cost.service, "unit": cost.unit, "cost": _money(cost.cost), "currency": cost.cost.unit,
+            "quantity": _money(cost.quantity), "cost_per_unit": _money(cost.per_unit), "wasted": _money(cost.wasted),
+            "reason": cost.per_unit.note or None, "figure": cost.per_unit.id,
+        }
+        for cost in given.unit_costs
+    ]  # fmt: skip
+
+
+def _closing(given: ReportInput) -> list[dict[str, Any]]:
+    answer = []
+    for row in given.closing:
+        gap = closing.difference(row)
+        answer.append(
+            {
+                "billing_month": row.billing_month, "provider": row.provider, "billing_account": row.billing_account,
+                "invoice": row.invoice_id or None, "currency": row.currency, "billed": money.text(row.billed),
+                "effective": money.text(row.effective),
+                "bridge": {step: money.text(amount) for step, amount in row.steps},
+                "invoice_total": None if row.invoice_total is None else money.text(row.invoice_total),
+                "difference": None if gap is None else money.text(gap),
+            }
+        )  # fmt: skip
+    return answer

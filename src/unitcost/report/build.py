@@ -1,0 +1,109 @@
+"""From the input to the report: sections in their order, tiles, messages and the answers for machines."""
+
+from __future__ import annotations
+
+from unitcost.facts.rules import OWNER_KINDS
+from unitcost.figure import Figure
+from unitcost.report import charts
+from unitcost.report.answers import answers
+from unitcost.report.inputs import DIMS, ReportInput
+from unitcost.report.model import Report, Section, Tile
+from unitcost.report.sections import changes, closing, loaded, spending, units
+
+
+def build(given: ReportInput) -> Report:
+    """Report of an input; the same input gives the same report."""
+    sections = [
+        spending.extra(given),
+        spending.drivers(given),
+        *(spending.owners(given, kind) for kind in OWNER_KINDS),
+        changes.trend(given),
+        changes.flow(given),
+        units.unit_costs(given),
+        changes.movers(given),
+        spending.untagged(given),
+        closing.commitments(given),
+        *(spending.group(given, key) for key in ("lines", "providers", "services", "accounts", "regions")),
+        spending.months(given),
+        closing.closing(given),
+        loaded.data(given),
+    ]
+    totals = _totals(given)
+    return Report(
+        title=_title(given),
+        selection=given.selection,
+        currencies=tuple(totals),
+        as_of=given.as_of,
+        tiles=tuple(_tiles(given, totals, [s for s in sections if s])),
+        sections=tuple(section for section in sections if section is not None),
+        messages=tuple(_messages(given, totals)),
+        closes=closing.closes(given),
+        answers=answers(given, totals),
+    )
+
+
+def _totals(given: ReportInput) -> dict[str, Figure]:
+    by_unit = given.amounts.by_unit("line", DIMS["line"], given.spend["line"])
+    return {unit: given.amounts.total("spend", unit, list(found.values()), "total") for unit, found in by_unit.items()}
+
+
+def _title(given: ReportInput) -> str:
+    selection = given.selection
+    months = sorted({row.keys[0] for row in given.spend["billing_month"] if row.keys[0]})
+    first = selection.start.strftime("%Y-%m") if selection.start else (months[0] if months else "")
+    last = months[-1] if months else ""
+    span = first if first == last or not last else f"{first} to {last}"
+    return f"{selection.cost.capitalize()} cost, {span or 'no charges'}"
+
+
+def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
+    found = closing.messages(given)
+    others = [unit for unit in totals if unit != given.settings.currency]
+    if len(totals) > 1 or (others and given.settings.fx):
+        found.append(
+            f"Amounts in {' and '.join(totals)} are not added: there is no rate for {', '.join(others)} under [fx]."
+        )
+    unknown = sum(row.unknown_rows for row in given.spend["line"])
+    if unknown:
+        found.append(f"{unknown} charges have no {given.selection.cost} cost; they count as nothing here.")
+    aside = sum(load.rows_rejected for load in given.loads)
+    if aside:
+        found.append(f"{aside} rows were set aside when the files were loaded.")
+    return found
+
+
+def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section]) -> list[Tile]:
+    tiles = [
+        Tile(name=f"{given.selection.cost} cost, {unit}", figure=figure, kind="money", beside=_change(sections, unit))
+        for unit, figure in totals.items()
+    ]
+    for unit in totals:
+        shares = spending.owned_shares(given, "team", unit)
+        if shares:
+            tiles.append(
+                Tile(name=f"owned by a team, {unit}", figure=shares[0], kind="share", beside=_tagged(shares[1]))
+            )
+    tiles += [
+        Tile(name=f"{cost.service} per {cost.unit}", figure=cost.per_unit, kind="unit")
+        for cost in given.unit_costs[:2]
+        if cost.per_unit.value is not None
+    ]
+    return tiles[:6]
+
+
+def _tagged(share: Figure) -> str:
+    return f"{charts.percent(share.value)} tagged directly" if share.value is not None else ""
+
+
+def _change(sections: list[Section], unit: str) -> str:
+    """Change of the last month against the one before, from the movers."""
+    movers = next(section for section in sections if section.key == "movers")
+    table = next((table for table in movers.tables if table.unit == unit and table.total), None)
+    if table is None or table.total is None:
+        return ""
+    before, change = table.total[1], table.total[3]
+    if not isinstance(before, Figure) or not isinstance(change, Figure) or not before.value or change.value is None:
+        return ""
+    sign = "+" if change.value >= 0 else "−"
+    relative = charts.percent(abs(change.value) / abs(before.value))
+    return f"{sign}{relative} in {table.columns[2].name} against {table.columns[1].name}"

@@ -1,0 +1,91 @@
+"""What a report is made from: sums of the ledger, decisions of the pure rooms, and what was loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.rules import OwnerKind, Settings
+from unitcost.facts.source import LoadRecord
+from unitcost.facts.spend import ClosingRow, Selection, SpendRow
+from unitcost.report.amounts import Amounts, ByUnit
+
+#: Dimensions of each group of sums, in the order of the keys.
+DIMS: dict[str, tuple[str, ...]] = {
+    "driver": ("driver", "driver_rule", "line"),
+    "team": ("team", "team_how", "line"),
+    "project": ("project", "project_how", "line"),
+    "experiment": ("experiment", "experiment_how", "line"),
+    "line": ("line",),
+    "provider": ("provider",),
+    "service": ("service",),
+    "account": ("account",),
+    "region": ("region",),
+    "month": ("month",),
+    "billing_month": ("billing_month",),
+    "untagged": ("resource", "service", "team_how", "line"),
+    "movers_driver": ("billing_month", "driver", "line"),
+    "movers_team": ("billing_month", "team", "team_how", "line"),
+    "flow": ("provider", "driver", "team", "team_how", "line"),
+    "trend_driver": ("day", "driver", "line"),
+    "trend_team": ("day", "team", "team_how", "line"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportInput:
+    """Everything that `build` needs.
+
+    Parameters
+    ----------
+    amounts
+        Makes the figures; carries selection and rates.
+    spend
+        Group (key of `DIMS`) -> sums, asked with the dimensions that stand there.
+    owners
+        Kind -> unit -> owners after the splits.
+    owner_direct
+        Kind -> unit -> (owner, how) -> figure of their own charges.
+    bridge_billed, bridge_effective
+        Sums of billed and effective cost by `bridge_step`.
+    commitments_billed, commitments_effective
+        Sums by (commitment, commitment_status, charge_category).
+    movers
+        Makes the figures of the movers, which may look one month back.
+    by
+        The extra grouping that was asked for: its dimensions and sums.
+    """
+
+    selection: Selection
+    settings: Settings
+    as_of: str
+    amounts: Amounts
+    movers: Amounts
+    spend: dict[str, list[SpendRow]]
+    owners: dict[OwnerKind, dict[str, list[OwnerShare]]]
+    owner_direct: dict[OwnerKind, ByUnit]
+    closing: list[ClosingRow]
+    billed: Amounts
+    effective: Amounts
+    bridge_billed: list[SpendRow]
+    bridge_effective: list[SpendRow]
+    commitments_billed: list[SpendRow]
+    commitments_effective: list[SpendRow]
+    unit_costs: list[UnitCost]
+    comparisons: list[Comparison]
+    firmness: dict[str, dict[str, Firmness]]
+    near_misses: list[NearMiss]
+    loads: list[LoadRecord]
+    by: tuple[tuple[str, ...], list[SpendRow]] | None = None
+
+
+def shown_driver(driver: str | None, line: str | None) -> str:
+    """Name under which a charge stands in the table of drivers: lines that are no usage stand for themselves."""
+    return driver or "unknown" if line in ("usage", "marketplace", None) else str(line)
+
+
+def shown_owner(owner: str | None, how: str | None, line: str | None) -> str:
+    """Name under which a charge stands in a table of owners: what nobody owns and is no usage stands for itself."""
+    if how == "untagged" and line not in ("usage", "marketplace", None):
+        return str(line)
+    return owner or "untagged"

@@ -1,0 +1,78 @@
+"""Cells as a person reads them: cents that add up, shares as percentages, a dash for no value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from unitcost import money
+from unitcost.figure import Figure
+from unitcost.report.charts import grouped, percent
+from unitcost.report.model import Cell, Kind, Report, Table
+from unitcost.units import CENT_PLACES
+
+NONE = "–"
+#: Significant digits of a unit cost.
+_UNIT_DIGITS = 4
+
+
+def printed(table: Table) -> tuple[list[str], list[list[str]], bool]:
+    """Headers and rows as text, and whether the last row is the total.
+
+    Money columns of a table with a total are rounded together, so that the printed column adds up to the
+    printed total.
+    """
+    rows = [*table.rows, *((table.total,) if table.total else ())]
+    columns = [_column(table, place) for place in range(len(table.columns))]
+    headers = [column.name for column in table.columns]
+    return (
+        headers,
+        [[columns[place][line] for place in range(len(headers))] for line in range(len(rows))],
+        table.total is not None,
+    )
+
+
+def _column(table: Table, place: int) -> list[str]:
+    kind = table.columns[place].kind
+    cells = [row[place] for row in table.rows]
+    if kind != "money" or table.total is None:
+        ends = [table.total[place]] if table.total else []
+        return [shown(cell, kind) for cell in (*cells, *ends)]
+    values = [cell.value for cell in cells if isinstance(cell, Figure) and cell.value is not None]
+    end = table.total[place]
+    adds_up = isinstance(end, Figure) and end.value is not None and money.add(values) == end.value
+    if not adds_up:
+        return [shown(cell, kind) for cell in (*cells, end)]
+    rounded = iter(money.round_to_total(values))
+    texts = [
+        grouped(next(rounded)) if isinstance(cell, Figure) and cell.value is not None else shown(cell, kind)
+        for cell in cells
+    ]
+    return [*texts, shown(end, kind)]
+
+
+def shown(cell: Cell, kind: Kind) -> str:
+    """One cell as text."""
+    if not isinstance(cell, Figure):
+        return NONE if cell is None else cell
+    if cell.value is None:
+        return NONE
+    if kind == "share":
+        return percent(cell.value)
+    if kind == "count":
+        return grouped(cell.value, 0) if cell.value == cell.value.to_integral_value() else grouped(cell.value)
+    return unit_price(cell.value) if kind == "unit" else grouped(cell.value)
+
+
+def unit_price(value: Decimal) -> str:
+    """Small price with four significant digits, at least cents."""
+    if value == 0 or abs(value) >= 1:
+        return grouped(value, max(CENT_PLACES, _UNIT_DIGITS - len(str(int(abs(value))))))
+    places = _UNIT_DIGITS - 1 - value.adjusted()
+    return grouped(value, places)
+
+
+def heading(report: Report) -> str:
+    """First line of a printed report."""
+    selection = report.selection
+    way = "billing period" if selection.place == "billing" else "time of use"
+    return f"{report.title} · by {way} · months and days in {selection.timezone}"

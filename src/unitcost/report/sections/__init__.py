@@ -1,0 +1,1 @@
+"""One function per section of the report: input in, section out."""

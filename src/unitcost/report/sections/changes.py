@@ -1,0 +1,144 @@
+"""What changed from month to month, how spend runs over time, and how money flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from unitcost import money
+from unitcost.figure import Figure, figure_id, ratio
+from unitcost.report import charts
+from unitcost.report.amounts import Amounts, ByUnit, Key
+from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
+from unitcost.report.model import Cell, Chart, Column, Section, Table
+
+_MOST = 8
+
+
+def movers(given: ReportInput) -> Section:
+    """Last month against the one before, by driver and by team."""
+    tables = []
+    groups: tuple[tuple[str, str, Callable[[Key], str]], ...] = (
+        ("movers_driver", "driver", lambda key: shown_driver(key[1], key[2])),
+        ("movers_team", "team", lambda key: shown_owner(key[1], key[2], key[3])),
+    )
+    for group, name, shown in groups:
+        raw = given.movers.by_unit(f"{group}-part", DIMS[group], given.spend[group])
+        named = given.movers.regroup(group, raw, lambda key, shown=shown: (key[0], shown(key)))  # type: ignore[misc]
+        tables += [_mover_table(given.movers, group, name, unit, figures) for unit, figures in named.items()]
+    found = tuple(table for table in tables if table is not None)
+    return Section(
+        key="movers", title="Movers", question="What changed against the month before?", tables=found,
+        notes=() if found else ("One month alone shows no change.",),
+    )  # fmt: skip
+
+
+def _mover_table(amounts: Amounts, path: str, name: str, unit: str, figures: dict[Key, Figure]) -> Table | None:
+    months = sorted({key[0] for key in figures if key[0]})
+    if len(months) < 2:
+        return None
+    before, after = months[-2], months[-1]
+    names = sorted({key[1] or "" for key in figures if key[0] in (before, after)})
+    rows = [_mover(amounts, path, unit, who, before, after, figures) for who in names]
+    rows.sort(key=lambda cells: -abs(cells[3].value or money.ZERO) if isinstance(cells[3], Figure) else money.ZERO)
+    columns = (
+        Column(name=name), Column(name=before, kind="money"), Column(name=after, kind="money"),
+        Column(name="change", kind="money"), Column(name="change, relative", kind="share"), Column(name=""),
+    )  # fmt: skip
+    sums = [
+        amounts.total(f"{path}-{month}", unit, [f for k, f in figures.items() if k[0] == month])
+        for month in (before, after)
+    ]
+    change = _difference(figure_id(path, "total", unit, "change", at=amounts.selection.tag), sums[1], sums[0], unit)
+    return Table(columns=columns, rows=tuple(rows), total=("total", *sums, change, None, ""), unit=unit)
+
+
+def _mover(
+    amounts: Amounts, path: str, unit: str, who: str, before: str, after: str, figures: dict[Key, Figure]
+) -> tuple[Cell, ...]:
+    at = amounts.selection.tag
+    nothing = [
+        Figure(
+            id=figure_id(path, who, unit, f"nothing-{month}", at=at), value=money.ZERO, unit=unit, basis="billed",
+            op="given", formula="no charge in that month", label=f"{who} {month}",
+        )
+        for month in (before, after)
+    ]  # fmt: skip
+    old, new = figures.get((before, who)), figures.get((after, who))
+    first, last = old or nothing[0], new or nothing[1]
+    change = _difference(figure_id(path, who, unit, "change", at=at), last, first, unit)
+    relative = ratio(
+        figure_id(path, who, unit, "relative", at=at), change, first, unit="share", label=f"relative change of {who}",
+        empty="nothing in the month before",
+    )  # fmt: skip
+    return who, old, new, change, relative, "new" if old is None else "gone" if new is None else ""
+
+
+def _difference(identity: str, left: Figure, right: Figure, unit: str) -> Figure:
+    return Figure(
+        id=identity, value=money.subtract(left.value or money.ZERO, right.value or money.ZERO), unit=unit, basis="derived",
+        op="difference", formula=f"{left.label or left.id} - {right.label or right.id}", inputs=(left, right), label="change",
+    )  # fmt: skip
+
+
+def trend(given: ReportInput) -> Section:
+    """Spend over time by driver and by team."""
+    drawn = []
+    groups: tuple[tuple[str, str, Callable[[Key], str]], ...] = (
+        ("trend_driver", "driver", lambda key: shown_driver(key[1], key[2])),
+        ("trend_team", "team", lambda key: shown_owner(key[1], key[2], key[3])),
+    )
+    for group, name, shown in groups:
+        raw = given.amounts.by_unit(group, DIMS[group], given.spend[group])
+        drawn += [_trend_chart(name, unit, figures, shown) for unit, figures in raw.items()]
+    return Section(key="trend", title="Trend", question="How does spend run over time?", charts=tuple(drawn))
+
+
+def _trend_chart(name: str, unit: str, figures: dict[Key, Figure], shown: Callable[[Key], str]) -> Chart:
+    series: dict[str, dict[str, Decimal]] = {}
+    for key, figure in figures.items():
+        line = series.setdefault(shown(key), {})
+        bucket = key[0] or ""
+        line[bucket] = money.add([line.get(bucket, money.ZERO), figure.value or money.ZERO])
+    sums = {who: money.add(values.values()) for who, values in series.items()}
+    order = sorted(series, key=lambda who: (-sums[who], who))
+    buckets = sorted({bucket for values in series.values() for bucket in values})
+    shown_series = {who: series[who] for who in order[:_MOST]}
+    rest = order[_MOST:]
+    if rest:
+        shown_series[f"other ({len(rest)})"] = _sum_series(series[who] for who in rest)
+    words = (
+        f"{len(buckets)} points from {buckets[0]} to {buckets[-1]}; largest: {order[0]}" if buckets else "no charges"
+    )
+    return Chart(
+        name=f"trend-{name}-{unit}", title=f"Spend by {name}, {unit} per day" if len(buckets[:1][0]) > 7 else f"Spend by {name}, {unit}",
+        option=charts.stacked(buckets, shown_series, unit), text=words,
+    )  # fmt: skip
+
+
+def _sum_series(many: Iterable[dict[str, Decimal]]) -> dict[str, Decimal]:
+    summed: dict[str, Decimal] = {}
+    for values in many:
+        for bucket, amount in values.items():
+            summed[bucket] = money.add([summed.get(bucket, money.ZERO), amount])
+    return summed
+
+
+def flow(given: ReportInput) -> Section:
+    """Money from provider over driver to team."""
+    raw: ByUnit = given.amounts.by_unit("flow", DIMS["flow"], given.spend["flow"])
+    drawn = []
+    for unit, figures in raw.items():
+        flows: dict[tuple[str, str, str], Decimal] = {}
+        for (provider, driver, team, how, line), figure in figures.items():
+            key = (provider or "(none)", shown_driver(driver, line), shown_owner(team, how, line))
+            flows[key] = money.add([flows.get(key, money.ZERO), figure.value or money.ZERO])
+        negative = money.add(amount for amount in flows.values() if amount < 0)
+        words = f"{len(flows)} flows from provider over driver to team"
+        words += f"; credits and corrections of {charts.grouped(negative)} {unit} are not drawn" if negative else ""
+        drawn.append(
+            Chart(name=f"flow-{unit}", title=f"Where the money flows, {unit}", option=charts.sankey(flows), text=words)
+        )
+    return Section(
+        key="flow", title="Flow", question="How does money flow from providers to teams?", charts=tuple(drawn)
+    )

@@ -1,0 +1,176 @@
+"""Whether the ledger agrees with the invoices, and what lies between effective and billed cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from unitcost import money
+from unitcost.facts.spend import ClosingRow
+from unitcost.figure import Figure, Rows, figure_id, ratio
+from unitcost.figure import total as sum_of
+from unitcost.report.amounts import ByUnit
+from unitcost.report.inputs import ReportInput
+from unitcost.report.model import Cell, Column, Section, Table
+
+
+def difference(row: ClosingRow) -> Decimal | None:
+    """Billed cost in the ledger less what the invoice says, None where no invoice is known."""
+    return None if row.invoice_total is None else money.subtract(row.billed, row.invoice_total)
+
+
+def closes(given: ReportInput) -> bool:
+    """Whether every known invoice agrees with the ledger."""
+    return not any(difference(row) for row in given.closing)
+
+
+def messages(given: ReportInput) -> list[str]:
+    """One line per invoice that differs."""
+    lines = []
+    for row in given.closing:
+        gap = difference(row)
+        if gap:
+            lines.append(
+                f"Invoice {row.invoice_id} ({row.billing_month}): the ledger has {money.text(row.billed)} {row.currency}, "
+                f"the invoice says {money.text(row.invoice_total or money.ZERO)}; it differs by {money.text(gap)}."
+            )
+    return lines
+
+
+def closing(given: ReportInput) -> Section:
+    """Billed cost beside the invoice totals, and the bridge from effective to billed."""
+    rows = tuple(_row(given, row, number) for number, row in enumerate(given.closing))
+    columns = (
+        Column(name="month"), Column(name="provider"), Column(name="account"), Column(name="invoice"),
+        Column(name="currency"), Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
+        Column(name="difference", kind="money"), Column(name="closes"),
+    )  # fmt: skip
+    checked = sum(row.invoice_total is not None for row in given.closing)
+    note = (
+        f"{checked} of {len(given.closing)} are checked against an invoice total. "
+        "Give the others under [[invoice]], or load the provider's invoice detail."
+    )
+    return Section(
+        key="closing", title="Closing", question="Does the ledger agree with the invoices?",
+        tables=(Table(columns=columns, rows=rows), *_bridges(given)), notes=(note,) if checked < len(given.closing) else (),
+    )  # fmt: skip
+
+
+def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
+    at = given.billed.selection.tag
+    name = (row.invoice_id or row.provider or "all", row.billing_account, row.billing_month, row.currency, str(number))
+    parts = tuple(
+        Figure(
+            id=figure_id("rows", "closing", *name, *(f"{k}={v}" for k, v in part.where), at=at), value=part.billed,
+            unit=row.currency, basis="billed", op="rows", formula=f"sum of billed_cost over {part.row_count} charges",
+            rows=Rows(
+                table="charges", column="billed_cost", where=part.where, currency=row.currency, row_count=part.row_count
+            ),
+            label=", ".join(f"{k}={v}" for k, v in part.where),
+        )
+        for part in row.parts
+    )  # fmt: skip
+    billed = sum_of(figure_id("closing", *name, "billed", at=at), parts, unit=row.currency, label="billed")
+    says, gap, verdict = None, None, "not checked"
+    if row.invoice_total is not None:
+        says = Figure(
+            id=figure_id("closing", *name, "invoice", at=at), value=row.invoice_total, unit=row.currency, basis="billed",
+            op="given", formula="total of the invoice", label="invoice total",
+        )  # fmt: skip
+        gap = Figure(
+            id=figure_id("closing", *name, "difference", at=at), value=difference(row), unit=row.currency,
+            basis="derived", op="difference", formula="billed - invoice total", inputs=(billed, says), label="difference",
+        )  # fmt: skip
+        verdict = "yes" if not gap.value else f"differs by {money.text(gap.value)}"
+    return (
+        row.billing_month, row.provider, row.billing_account, row.invoice_id or "–", row.currency, billed, says, gap, verdict,
+    )  # fmt: skip
+
+
+def _bridges(given: ReportInput) -> list[Table]:
+    billed = given.billed.by_unit("bridge", ("bridge_step",), given.bridge_billed)
+    effective = given.effective.by_unit("bridge", ("bridge_step",), given.bridge_effective)
+    return [_bridge(given, unit, billed[unit], effective.get(unit, {})) for unit in billed]
+
+
+def _bridge(
+    given: ReportInput,
+    unit: str,
+    billed: dict[tuple[str | None, ...], Figure],
+    effective: dict[tuple[str | None, ...], Figure],
+) -> Table:
+    at = given.billed.selection.tag
+    start = given.effective.total("bridge-effective", unit, list(effective.values()), label="effective cost")
+    end = given.billed.total("bridge-billed", unit, list(billed.values()), label="billed cost")
+    rows: list[tuple[Cell, ...]] = [("effective cost", start)]
+    for key in sorted({*billed, *effective}, key=lambda k: k[0] or ""):
+        if key[0] is None or key not in billed or key not in effective:
+            continue
+        step = Figure(
+            id=figure_id("bridge", key[0], unit, at=at),
+            value=money.subtract(billed[key].value or money.ZERO, effective[key].value or money.ZERO), unit=unit,
+            basis="derived", op="difference", formula="billed - effective cost", inputs=(billed[key], effective[key]),
+            label=key[0],
+        )  # fmt: skip
+        rows.append((key[0], step))
+    return Table(
+        columns=(Column(name="from effective to billed"), Column(name=unit, kind="money")), rows=tuple(rows),
+        total=("billed cost", end), unit=unit, caption="Bridge from effective to billed cost",
+    )  # fmt: skip
+
+
+def commitments(given: ReportInput) -> Section:
+    """What was committed to, what was used of it, and what was paid for nothing."""
+    dims = ("commitment", "commitment_status", "charge_category")
+    bought = _picked(given.billed.by_unit("commitment", dims, given.commitments_billed), lambda s, c: c == "Purchase")
+    effective = given.effective.by_unit("commitment", dims, given.commitments_effective)
+    used = _picked(effective, lambda s, c: c != "Purchase" and s != "Unused")
+    unused = _picked(effective, lambda s, c: s == "Unused")
+    names = sorted({*bought, *used, *unused})
+    rows = tuple(
+        _commitment(
+            given, unit, name, bought.get((unit, name), []), used.get((unit, name), []), unused.get((unit, name), [])
+        )
+        for unit, name in names
+    )
+    columns = (
+        Column(name="commitment"), Column(name="currency"), Column(name="bought (billed)", kind="money"),
+        Column(name="used (effective)", kind="money"), Column(name="unused (effective)", kind="money"),
+        Column(name="utilisation", kind="share"), Column(name="used + unused - bought", kind="money"),
+    )  # fmt: skip
+    return Section(
+        key="commitments", title="Commitments", question="What was committed to, and was it used?",
+        tables=(Table(columns=columns, rows=rows),) if rows else (),
+        notes=("Over its whole term, used + unused equals what was bought.",) if rows else ("No commitments in this range.",),
+    )  # fmt: skip
+
+
+def _picked(by_unit: ByUnit, test: object) -> dict[tuple[str, str], list[Figure]]:
+    assert callable(test)
+    found: dict[tuple[str, str], list[Figure]] = {}
+    for unit, figures in by_unit.items():
+        for (name, status, category), figure in figures.items():
+            if name is not None and test(status, category):
+                found.setdefault((unit, name), []).append(figure)
+    return found
+
+
+def _commitment(
+    given: ReportInput, unit: str, name: str, bought: list[Figure], used: list[Figure], unused: list[Figure]
+) -> tuple[Cell, ...]:
+    at = given.effective.selection.tag
+
+    def add(what: str, parts: list[Figure]) -> Figure:
+        return sum_of(figure_id("commitment", name, unit, what, at=at), tuple(parts), unit=unit, label=what)
+
+    paid, use, waste = add("bought", bought), add("used", used), add("unused", unused)
+    whole = add("used and unused", [*used, *unused])
+    gap = Figure(
+        id=figure_id("commitment", name, unit, "difference", at=at),
+        value=money.subtract(whole.value or money.ZERO, paid.value or money.ZERO), unit=unit, basis="derived",
+        op="difference", formula="used + unused - bought", inputs=(whole, paid), label="difference",
+    )  # fmt: skip
+    share = ratio(
+        figure_id("commitment", name, unit, "utilisation", at=at), use, whole, unit="share", label=f"utilisation of {name}",
+        empty="no use in this range",
+    )  # fmt: skip
+    return name, unit, paid, use, waste, share, gap if bought else None

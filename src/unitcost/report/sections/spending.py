@@ -1,0 +1,207 @@
+"""Drivers, owners, lines, and totals by service, account, region and month."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from unitcost.facts.rules import UNTAGGED, OwnerKind
+from unitcost.facts.spend import SpendRow
+from unitcost.figure import Figure, figure_id, ratio
+from unitcost.report import charts
+from unitcost.report.amounts import ByUnit
+from unitcost.report.inputs import DIMS, ReportInput, shown_driver
+from unitcost.report.model import Cell, Chart, Column, Section, Table
+from unitcost.report.sections.tables import amount_tables, ranked, share
+
+
+def drivers_by_unit(given: ReportInput) -> ByUnit:
+    """Amounts by the name under which each driver is shown."""
+    raw = given.amounts.by_unit("driver-part", DIMS["driver"], given.spend["driver"])
+    return given.amounts.regroup("driver", raw, lambda key: (shown_driver(key[0], key[2]),))
+
+
+def drivers(given: ReportInput) -> Section:
+    """What the money is for."""
+    by_unit = drivers_by_unit(given)
+    rules = _rules(given.spend["driver"])
+    tables = amount_tables(
+        "driver", by_unit, given.amounts, names=("driver",), top=20,
+        note_of=lambda key: rules.get(key[0] or "", ""), note_name="placed by",
+    )  # fmt: skip
+    notes = [_firm_note(given, unit) for unit in by_unit]
+    bars = [
+        Chart(name=f"drivers-{unit}", title=f"Spend by driver, {unit}", option=charts.bars(ranked(found), unit),
+              text=charts.in_words(ranked(found), unit))
+        for unit, found in by_unit.items()
+    ]  # fmt: skip
+    return Section(
+        key="drivers", title="Drivers", question="What is the money for?", tables=tables,
+        notes=tuple(note for note in notes if note), charts=tuple(bars),
+    )  # fmt: skip
+
+
+def _rules(rows: list[SpendRow]) -> dict[str, str]:
+    """Rules that placed rows under each shown driver, most rows first."""
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        driver, rule, line = row.keys
+        counts[shown_driver(driver, line)][rule or ""] += row.row_count
+    texts = {}
+    for name, found in counts.items():
+        order = sorted(found, key=lambda rule: (-found[rule], rule))
+        texts[name] = ", ".join(order[:3]) + (f" and {len(order) - 3} more" if len(order) > 3 else "")
+    return texts
+
+
+def _firm_note(given: ReportInput, unit: str) -> str:
+    answer = given.firmness.get("driver", {}).get(unit)
+    if answer is None or not answer.largest:
+        return ""
+    if answer.firm:
+        return (
+            f"Largest: {answer.largest}. It stays the largest even if all that is unknown belonged to another driver."
+        )
+    others = ", ".join(answer.overtaking) or "the unknown itself"
+    return f"Largest: {answer.largest}, but not firmly: with what is unknown, {others} could be larger."
+
+
+def owners(given: ReportInput, kind: OwnerKind) -> Section:
+    """Who the money is spent by."""
+    tables, notes = [], []
+    for unit, shares in given.owners.get(kind, {}).items():
+        tables.append(_owner_table(given, kind, unit))
+        notes += [_owned_note(given, kind, unit)]
+        if any(share.shared for share in shares):
+            notes.append(
+                "Shared cost is divided by: " + "; ".join(s.name for s in given.settings.splits if s.by == kind)
+            )
+    misses = [miss for miss in given.near_misses if miss.kind == kind]
+    for miss in misses:
+        near = f", near to {' or '.join(miss.near)}" if miss.near else ""
+        notes.append(f"Unknown {miss.what} `{miss.found}`{near}: not merged." if miss.what == "value" else
+                     f"Tag key `{miss.found}` looks like `{miss.near[0]}`: not read as such.")  # fmt: skip
+    return Section(
+        key=f"owners-{kind}", title=f"{kind.capitalize()}s", question=f"Which {kind} spends how much?",
+        tables=tuple(tables), notes=tuple(note for note in notes if note),
+    )  # fmt: skip
+
+
+def _owner_table(given: ReportInput, kind: OwnerKind, unit: str) -> Table:
+    shares = given.owners[kind][unit]
+    how = _how_by_owner(given, kind, unit)
+    at = given.selection.tag
+    whole = given.amounts.total(f"owner-{kind}", unit, [s.amount for s in shares])
+    has_shared = any(s.shared for s in shares)
+    rows: list[tuple[Cell, ...]] = []
+    for found in sorted(shares, key=lambda s: (-(s.amount.value or 0), s.owner)):
+        received = (
+            given.amounts.total(f"owner-{kind}-shared", unit, found.shared, label="shared") if found.shared else None
+        )
+        if received is not None:
+            received = Figure(
+                id=figure_id("owner", kind, found.owner, unit, "shared", at=at), value=received.value, unit=unit,
+                basis="derived", op="sum", formula=received.formula, inputs=received.inputs, label=f"shared with {found.owner}",
+            )  # fmt: skip
+        middle: list[Cell] = [found.direct, received] if has_shared else []
+        part = share(f"owner-{kind}", found.owner, found.amount, whole, at)
+        rows.append((found.owner, *middle, found.amount, part, how.get(found.owner, "")))
+    columns = [Column(name=kind)]
+    columns += [Column(name="direct", kind="money"), Column(name="shared", kind="money")] if has_shared else []
+    columns += [Column(name=unit, kind="money"), Column(name="share", kind="share"), Column(name="known by")]
+    blanks: list[Cell] = ["", ""] if has_shared else []
+    return Table(columns=tuple(columns), rows=tuple(rows), total=("total", *blanks, whole, None, ""), unit=unit)
+
+
+def _how_by_owner(given: ReportInput, kind: OwnerKind, unit: str) -> dict[str, str]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for owner, how in given.owner_direct.get(kind, {}).get(unit, {}):
+        found[owner or ""].add("" if how == UNTAGGED else how or "")
+    return {owner: ", ".join(sorted(way for way in ways if way)) for owner, ways in found.items()}
+
+
+def owned_shares(given: ReportInput, kind: OwnerKind, unit: str) -> tuple[Figure, Figure] | None:
+    """Share of the spend that has an owner, and share that is tagged directly."""
+    direct = given.owner_direct.get(kind, {}).get(unit)
+    if not direct:
+        return None
+    at = given.selection.tag
+    whole = given.amounts.total(f"owned-{kind}", unit, list(direct.values()))
+
+    def part(name: str, ways: tuple[str, ...]) -> Figure:
+        chosen = [figure for key, figure in direct.items() if key[1] in ways]
+        owned = given.amounts.total(f"{name}-{kind}", unit, chosen, label=name)
+        return ratio(figure_id(f"{name}-share", kind, unit, at=at), owned, whole, unit="share", label=f"{name} share")
+
+    return part("owned", ("tag", "rule", "inherited")), part("tagged", ("tag",))
+
+
+def _owned_note(given: ReportInput, kind: OwnerKind, unit: str) -> str:
+    shares = owned_shares(given, kind, unit)
+    if shares is None or shares[0].value is None or shares[1].value is None:
+        return ""
+    return f"{charts.percent(shares[0].value)} of the {unit} spend has a {kind}; {charts.percent(shares[1].value)} is tagged directly."
+
+
+_GROUPS = {
+    "services": ("service", "By service", "Which services cost the most?"),
+    "accounts": ("account", "By account", "Which accounts cost the most?"),
+    "regions": ("region", "By region", "Where is the money spent?"),
+    "providers": ("provider", "By provider", "Whom is the money paid to?"),
+    "lines": ("line", "Lines of the bill", "Which part is usage, tax, credit, unused commitment?"),
+}
+
+
+def group(given: ReportInput, key: str) -> Section:
+    """Totals by one dimension."""
+    dim, title, question = _GROUPS[key]
+    by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
+    return Section(
+        key=key, title=title, question=question, tables=amount_tables(dim, by_unit, given.amounts, names=(dim,))
+    )
+
+
+def months(given: ReportInput) -> Section:
+    """Totals by billing month and by month of use."""
+    tables = []
+    for dim in ("billing_month", "month"):
+        by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
+        name = "billing month" if dim == "billing_month" else f"month of use, {given.selection.timezone}"
+        tables += list(amount_tables(dim, by_unit, given.amounts, names=(name,), ordered=True))
+    return Section(
+        key="months", title="By month", question="How much per month, as billed and as used?", tables=tuple(tables),
+        notes=("Books close on the billing month. By use, a charge that spans months is divided by time.",),
+    )  # fmt: skip
+
+
+def extra(given: ReportInput) -> Section | None:
+    """The grouping that was asked for with --by."""
+    if given.by is None:
+        return None
+    dims, rows = given.by
+    by_unit = given.amounts.by_unit("by", dims, rows)
+    return Section(
+        key="by", title="By " + ", ".join(dims), question="The grouping that was asked for.",
+        tables=amount_tables("by", by_unit, given.amounts, names=dims, top=10_000),
+    )  # fmt: skip
+
+
+def untagged(given: ReportInput) -> Section:
+    """What no team owns, largest first, and what it could change."""
+    rows = [
+        row for row in given.spend["untagged"] if row.keys[2] == "untagged" and row.keys[3] in ("usage", "marketplace")
+    ]
+    by_unit = given.amounts.by_unit("untagged", DIMS["untagged"], rows)
+    grouped = given.amounts.regroup("untagged-by", by_unit, lambda key: (key[0], key[1]))
+    notes = []
+    for unit in grouped:
+        answer = given.firmness.get("team", {}).get(unit)
+        if answer and answer.largest and not answer.firm:
+            notes.append(
+                f"Tagging it could put {', '.join(answer.overtaking) or 'another team'} before {answer.largest}."
+            )
+        elif answer and answer.largest:
+            notes.append(f"It cannot change which team spends most ({answer.largest}).")
+    return Section(
+        key="untagged", title="Untagged", question="Which spend has no team, and what could it change?",
+        tables=amount_tables("untagged-by", grouped, given.amounts, names=("resource", "service")), notes=tuple(notes),
+    )  # fmt: skip

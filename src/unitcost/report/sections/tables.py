@@ -1,0 +1,73 @@
+"""Tables of amounts with their shares, the largest first, the tail in one row that closes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from unitcost import money
+from unitcost.figure import Figure, figure_id, ratio
+from unitcost.report.amounts import Amounts, ByUnit, Key
+from unitcost.report.model import Cell, Column, Table
+
+#: Rows that a table shows before the rest is put into one.
+TOP = 12
+
+
+def ranked(figures: Mapping[Key, Figure]) -> list[tuple[Key, Figure]]:
+    """Keys and figures, the largest amount first, equal ones by name."""
+    return sorted(figures.items(), key=lambda item: (-(item[1].value or money.ZERO), tuple(k or "" for k in item[0])))
+
+
+def share(path: str, name: str, part: Figure, whole: Figure, at: str) -> Figure:
+    """Share of a part in its whole."""
+    return ratio(
+        figure_id(path, name, part.unit, "share", at=at), part, whole, unit="share", label=f"share of {name}",
+        empty="the total is zero",
+    )  # fmt: skip
+
+
+def amount_tables(
+    path: str, by_unit: ByUnit, amounts: Amounts, *, names: tuple[str, ...], top: int = TOP,
+    note_of: Callable[[Key], str] | None = None, note_name: str = "", ordered: bool = False,
+) -> tuple[Table, ...]:  # fmt: skip
+    """One table per unit: names, amount, share and, where given, a note per row.
+
+    Parameters
+    ----------
+    names
+        Headers of the parts of the key.
+    top
+        Rows shown; the others are one row "other (k)" so that the column adds up.
+    ordered
+        Keep the order of the keys (months) and show all of them.
+    """
+    tables = []
+    for unit, figures in by_unit.items():
+        listed = list(figures.items()) if ordered else ranked(figures)
+        whole = amounts.total(path, unit, [figure for _, figure in figures.items()])
+        shown, rest = (listed, []) if ordered or len(listed) <= top + 1 else (listed[:top], listed[top:])
+        rows: list[tuple[Cell, ...]] = [
+            _row(path, key, figure, whole, amounts, note_of(key) if note_of else None) for key, figure in shown
+        ]
+        if rest:
+            other = amounts.total(f"{path}-other", unit, [figure for _, figure in rest], label=f"other ({len(rest)})")
+            key = (f"other ({len(rest)})", *("" for _ in names[1:]))
+            rows.append(_row(path, key, other, whole, amounts, "" if note_of else None))
+        columns = [
+            *(Column(name=name) for name in names),
+            Column(name=unit, kind="money"),
+            Column(name="share", kind="share"),
+        ]
+        total_row: list[Cell] = ["total", *("" for _ in names[1:]), whole, None]
+        if note_of:
+            columns.append(Column(name=note_name))
+            total_row.append("")
+        tables.append(Table(columns=tuple(columns), rows=tuple(rows), total=tuple(total_row), unit=unit))
+    return tuple(tables)
+
+
+def _row(path: str, key: Key, figure: Figure, whole: Figure, amounts: Amounts, note: str | None) -> tuple[Cell, ...]:
+    name = "/".join(part or "(none)" for part in key)
+    cells: list[Cell] = [part or ("(none)" if part is None else "") for part in key]
+    cells += [figure, share(path, name, figure, whole, amounts.selection.tag)]
+    return tuple([*cells, note] if note is not None else cells)
