@@ -23,7 +23,7 @@ EXACT = decimal.Context(
 QUOTIENT = decimal.Context(prec=34, rounding=decimal.ROUND_HALF_EVEN)
 
 ZERO = Decimal(0)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
 def parse_amount(text: str) -> Decimal:

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from unitcost.facts import mapping as m
-from unitcost.money import add, parse_amount
+from unitcost.money import add, multiply, parse_amount, round_places
+from unitcost.units import LEDGER_PLACES
 
 
 class Row:
@@ -75,6 +76,9 @@ class Row:
             case m.Negative(of):
                 amount = self.amount(of)
                 return None if amount is None else amount.copy_negate()
+            case m.Product(left, right):
+                one, other = self.amount(left), self.amount(right)
+                return None if one is None or other is None else round_places(multiply(one, other), LEDGER_PLACES)
             case m.JsonSum(of, member):
                 items = json.loads(self.text(of) or "null", parse_float=str, parse_int=str)
                 return None if items is None else add(parse_amount(item[member]) for item in items)

@@ -17,14 +17,14 @@ ORDER = "/providers/Microsoft.Capacity/reservationOrders/o-1"
 REAL = {
     "azure_bom_header.csv": ("PreTaxCost", "billed_cost", "pay-as-you-go"),
     "azure_camel_koku.csv": ("preTaxCost", "billed_cost", "pay-as-you-go"),
-    "azure_ea_actual_small.csv": ("Cost", "billed_cost", "EA, actual"),
-    "azure_ea_amortized_small.csv": ("Cost", "effective_cost", "EA, amortised"),
-    "azure_ea_focus_converters.csv": ("CostInBillingCurrency", "billed_cost", "EA, actual"),
-    "azure_enterprise.csv": ("CostInBillingCurrency", "billed_cost", "EA, actual"),
-    "azure_missing_brackets_tags.csv": ("costinbillingcurrency", "billed_cost", "EA, actual"),
+    "azure_ea_actual_small.csv": ("Cost", "billed_cost", "EA actual"),
+    "azure_ea_amortized_small.csv": ("Cost", "effective_cost", "EA amortised"),
+    "azure_ea_focus_converters.csv": ("CostInBillingCurrency", "billed_cost", "EA actual"),
+    "azure_enterprise.csv": ("CostInBillingCurrency", "billed_cost", "EA actual"),
+    "azure_missing_brackets_tags.csv": ("costinbillingcurrency", "billed_cost", "EA actual"),
     "azure_payg.csv": ("PreTaxCost", "billed_cost", "pay-as-you-go"),
-    "azure_vm_values.csv": ("costinbillingcurrency", "billed_cost", "EA, actual"),
-    "nise_azure_cost.csv": ("CostInBillingCurrency", "billed_cost", "MCA, actual"),
+    "azure_vm_values.csv": ("costinbillingcurrency", "billed_cost", "EA actual"),
+    "nise_azure_cost.csv": ("CostInBillingCurrency", "billed_cost", "MCA actual"),
 }
 
 
@@ -66,7 +66,7 @@ def test_an_actual_export_states_billed_cost():
 def test_an_amortised_export_states_effective_cost(sign):
     bill = of_dicts(azure, day("4.5"), day("1.25", model="Reservation"), day("0", model="Reservation"), sign)
     assert bill.reading.cost_column == "effective_cost"
-    assert bill.reading.dialect.endswith("amortised cost")
+    assert bill.reading.dialect.endswith("amortised")
     assert costs(bill, 0) == (Decimal("4.5"), Decimal("4.5"), "Usage", None)
     assert costs(bill, 1) == (0, Decimal("1.25"), "Usage", "Used")
     assert costs(bill, 2) == (0, 0, "Usage", "Used")
@@ -103,6 +103,29 @@ def test_the_pay_as_you_go_cost_is_list_and_the_best_cost_column_alone_counts():
     assert costs(bill, 0)[:2] == (4, 4)
     assert bill.amount(0, "list_cost") == 5
     assert bill.amount(1, "billed_cost") is None  # another column may be in another currency
+
+
+@pytest.mark.parametrize(
+    ("row", "listed"),
+    [
+        (day("0.30", PayGPrice="0.5", Quantity="0.8"), "0.4"),
+        (day("0", PayGPrice="0", Quantity="8"), "0"),
+        (day("3", PayGPrice="0", Quantity="8"), None),
+        (day("3", PayGPrice="", Quantity="8"), None),
+        (day("0", model="Reservation", PayGPrice="0", Quantity="8"), None),
+        (day("2", model="SavingsPlan", PayGPrice="0.5", Quantity="8"), "4"),
+    ],
+)
+def test_list_cost_is_price_times_quantity_unless_no_price_is_stated(row, listed):
+    assert of_dicts(azure, row).amount(0, "list_cost") == (listed and Decimal(listed))
+    assert "list_cost" not in of_dicts(azure, row | {"PricingCurrency": "USD"}).reading.mapping
+
+
+def test_an_unassigned_reservation_is_none():
+    row = {name: cell for name, cell in day("2").items() if name not in ("PricingModel", "ChargeType")}
+    bill = of_dicts(azure, row | {"ReservationId": "Unassigned"})
+    assert bill.reading.dialect.endswith("actual")
+    assert costs(bill, 0) == (2, 2, "Usage", None)
 
 
 @pytest.mark.parametrize(

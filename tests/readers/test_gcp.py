@@ -78,6 +78,10 @@ def test_a_clean_export_needs_no_repair():
     assert bill.reading.mapping["tags"] == LabelTags(Field("labels"))
     open_still = gcp.describe(bill.columns, [list(usage("1", labels="[]").values())], NO_OPTIONS)
     assert set(open_still.repairs) == {"credits", "labels"}
+    by_its_neighbour = of_dicts(gcp, usage("1", "[]", labels='[{"key": "team", "value": "risk"}]'))
+    assert not by_its_neighbour.reading.repairs
+    python = of_dicts(gcp, usage("1", "[]", labels="[{'key': 'team', 'value': 'risk'}]"))
+    assert set(python.reading.repairs) == {"credits", "labels"}
 
 
 def test_list_cost_is_only_what_the_export_says():

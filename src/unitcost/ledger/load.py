@@ -15,6 +15,7 @@ from unitcost.facts.charges import FACET_COLUMNS
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
 from unitcost.ledger import restate
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.numbering import number_later, number_now, number_pending
 from unitcost.ledger.outputs import load_invoices, load_outputs
 from unitcost.ledger.progress import watched
 from unitcost.ledger.statement import Statement, compile_charges, insert_charges
@@ -58,18 +59,20 @@ def load_plan(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, prog
     """
     try:
         with transaction(con):
-            return _load(con, plan, arrival, progress)
+            record = _load(con, plan, arrival, progress)
+        number_pending(con)
     except duckdb.InvalidInputException as error:
         raise BadFile(
             f"cannot be taken apart: {str(error).splitlines()[0]}", where=arrival.file, mend="check that it is whole"
         ) from error
+    return record
 
 
 def _load(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, progress: Progress | None) -> LoadRecord:
     row = con.execute("SELECT nextval('load_ids')").fetchall()
     load_id = int(row[0][0])
     older = restate.same_path(con, arrival.file)
-    filled = _fill(con, plan, load_id, progress)
+    filled = _fill(con, plan, load_id, arrival.options, progress)
     write_rejects(con, load_id, plan.rejects)
     record = LoadRecord(
         load_id=load_id, file=arrival.file, sha256=arrival.sha256, reader=plan.reader, dialect=plan.dialect,
@@ -83,22 +86,26 @@ def _load(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, progress
     return record
 
 
-def _fill(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int, progress: Progress | None) -> Filled:
+def _fill(
+    con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int, options: ReadOptions, progress: Progress | None
+) -> Filled:
     if plan.dataset == "charges":
-        return _load_charges(con, plan, load_id, progress)
+        return _load_charges(con, plan, load_id, options, progress)
     fill = load_outputs if plan.dataset == "outputs" else load_invoices
     rejects, rows_read = fill(con, plan, load_id)
     write_rejects(con, load_id, rejects)
     return Filled(rows_read=rows_read, rows_rejected=len(rejects))
 
 
-def _load_charges(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int, progress: Progress | None) -> Filled:
+def _load_charges(
+    con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int, options: ReadOptions, progress: Progress | None
+) -> Filled:
     statement = compile_charges(plan, cell_types(con, plan))
     with watched(con, progress):
         rows_read = int(con.execute(insert_charges(statement, load_id)).fetchall()[0][0])
-    if plan.scan.format == "csv" and not plan.scan.numbered:
-        _number_rows(con, load_id)
     bad = con.execute("SELECT count(*) FROM charges WHERE load_id = ? AND facet_id = 0", [load_id]).fetchall()[0][0]
+    if plan.scan.format == "csv" and not plan.scan.numbered:
+        number_now(con, load_id) if bad or options.replace else number_later(con, load_id)
     if bad:
         con.execute(f"INSERT INTO rejects SELECT ?, * FROM ({statement.rejects})", [load_id])
         con.execute("DELETE FROM charges WHERE load_id = ? AND facet_id = 0", [load_id])
@@ -110,15 +117,6 @@ def _load_charges(con: duckdb.DuckDBPyConnection, plan: Plan, load_id: int, prog
         totals=totals,
         residues=residues,
         flags=_tag_flags(con, load_id, statement),
-    )
-
-
-def _number_rows(con: duckdb.DuckDBPyConnection, load_id: int) -> None:
-    """Number the rows of a load by the order they were stored in, which is that of the file."""
-    con.execute(
-        "UPDATE charges SET row_number = rowid - (SELECT min(rowid) FROM charges WHERE load_id = $load) + 1 "
-        "WHERE load_id = $load",
-        {"load": load_id},
     )
 
 

@@ -177,6 +177,8 @@ def _fill_placements(con: duckdb.DuckDBPyConnection, placements: Sequence[Placem
         "sequence INTEGER, overlap BIGINT, total BIGINT)"
     )
     if not placements:
+        if not con.execute("SELECT count(*) FROM charges").fetchall()[0][0]:
+            return
         raise UnitcostError("charges are asked for by month or day, but nobody said where their periods lie")
     steps = [gcd(p.overlap_us, p.total_us) or 1 for p in placements]
     columns = [

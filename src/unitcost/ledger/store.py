@@ -29,6 +29,7 @@ from unitcost.facts.spend import (
 )
 from unitcost.ledger import close, load, stated
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
 from unitcost.ledger.transaction import transaction
 
@@ -69,6 +70,8 @@ class Ledger:
             con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
             _check_schema(con, file, read_only)
             con.execute(_resource("queries/macros.sql"))
+            if not read_only:
+                number_pending(con)
         except BaseException:
             con.close()
             raise

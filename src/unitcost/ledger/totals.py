@@ -23,13 +23,15 @@ def sums_of(con: duckdb.DuckDBPyConnection, load_id: int, fine_columns: Sequence
         Money columns of which some amounts may stand in `unrounded`.
     """
     sums = ", ".join(f"sum({name})" for name in MONEY_COLUMNS)
-    query = f"SELECT billing_currency, {sums} FROM charges WHERE load_id = ? GROUP BY ALL ORDER BY 1"
+    query = f"SELECT billing_currency, count(unrounded), {sums} FROM charges WHERE load_id = ? GROUP BY ALL ORDER BY 1"
     totals: Sums = {}
-    for currency, *values in con.execute(query, [load_id]).fetchall():
+    any_fine = False
+    for currency, fine, *values in con.execute(query, [load_id]).fetchall():
+        any_fine = any_fine or fine > 0
         named = zip(MONEY_COLUMNS, values, strict=True)
         totals[currency] = {name: money.text(value) for name, value in named if value is not None}
     residues: Sums = {currency: {} for currency in totals}
-    for name in fine_columns:
+    for name in fine_columns if any_fine else ():
         for currency, residue in _residues(con, load_id, name).items():
             if residue:
                 residues[currency][name] = money.text(residue)

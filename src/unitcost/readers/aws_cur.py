@@ -86,7 +86,7 @@ def sniff(head: Head) -> int:
 
 def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options: ReadOptions) -> Reading:
     """What the columns of a report mean; see `Reader`."""
-    mapping = {**_costs(), **_times(), **_parties(), **_commitments(), **_things(columns), **_quantities()}
+    mapping = {**_costs(), **_times(), **_parties(), **_kinds(), **_commitments(), **_things(columns), **_quantities()}
     tags = _tags(columns)
     if tags is not None:
         mapping["tags"] = tags
@@ -176,20 +176,14 @@ def _parties() -> m.Mapping:
     }
 
 
-def _commitments() -> m.Mapping:
-    """Who bought what, and whether it was used; a fee of which nothing is left unused is a plain purchase."""
-    unused = (
-        (m.Every((m.Equals(_TYPE, ("RIFee",)), *_some(_UNUSED_RESERVATION))), m.Const("Unused")),
-        (m.Every((m.Equals(_TYPE, ("SavingsPlanRecurringFee",)), *_some(_UNUSED_PLAN))), m.Const("Unused")),
-    )
+def _kinds() -> m.Mapping:
+    use = (m.Equals(_TYPE, (*_USE, "SavingsPlanNegation")), m.Const("Usage"))
+    fees = ("Fee", "RIFee", "SavingsPlanUpfrontFee", "SavingsPlanRecurringFee")
     return {
         "charge_category": m.Choose(
             (
-                (m.Equals(_TYPE, (*_USE, "SavingsPlanNegation")), m.Const("Usage")),
-                (
-                    m.Equals(_TYPE, ("Fee", "RIFee", "SavingsPlanUpfrontFee", "SavingsPlanRecurringFee")),
-                    m.Const("Purchase"),
-                ),
+                use,
+                (m.Equals(_TYPE, fees), m.Const("Purchase")),
                 (m.Equals(_TYPE, ("Tax",)), m.Const("Tax")),
                 (m.Equals(_TYPE, ("Credit",)), m.Const("Credit")),
             ),
@@ -198,17 +192,27 @@ def _commitments() -> m.Mapping:
         "charge_frequency": m.Choose(
             (
                 (m.Equals(_TYPE, ("RIFee", "SavingsPlanRecurringFee")), m.Const("Recurring")),
-                (m.Equals(_TYPE, (*_USE, "SavingsPlanNegation")), m.Const("Usage-Based")),
+                (use[0], m.Const("Usage-Based")),
             ),
             m.Const("One-Time"),
         ),
+    }
+
+
+def _commitments() -> m.Mapping:
+    """Who bought what, and whether it was used; a fee of which nothing is left unused is a plain purchase."""
+
+    def of_either(plan: str, reservation: str) -> m.Expr:
+        return m.Choose(((_given(_PLAN), m.Const(plan)), (_given(_RESERVATION), m.Const(reservation))), NOTHING)
+
+    unused = (
+        (m.Every((m.Equals(_TYPE, ("RIFee",)), *_some(_UNUSED_RESERVATION))), m.Const("Unused")),
+        (m.Every((m.Equals(_TYPE, ("SavingsPlanRecurringFee",)), *_some(_UNUSED_PLAN))), m.Const("Unused")),
+    )
+    return {
         "commitment_discount_id": m.First((_PLAN, _RESERVATION)),
-        "commitment_discount_category": m.Choose(
-            ((_given(_PLAN), m.Const("Spend")), (_given(_RESERVATION), m.Const("Usage"))), NOTHING
-        ),
-        "commitment_discount_type": m.Choose(
-            ((_given(_PLAN), m.Const("Savings Plan")), (_given(_RESERVATION), m.Const("Reservation"))), NOTHING
-        ),
+        "commitment_discount_category": of_either("Spend", "Usage"),
+        "commitment_discount_type": of_either("Savings Plan", "Reservation"),
         "commitment_discount_status": m.Choose(((m.Equals(_TYPE, _COVERED), m.Const("Used")), *unused), NOTHING),
     }
 

@@ -40,6 +40,7 @@ DEFINING = (
 )
 
 _ZERO = m.Const("0")
+_NULLS = ("Unassigned",)
 _PLANS = ("SavingsPlan", "Savings Plan")
 _COMMITTED = ("Reservation", *_PLANS)
 _METERS = ("meter category", "meter", "meter id", "consumed service")
@@ -126,12 +127,12 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
     localised = [column for column in columns if is_localised(column)]
     start, end = found.names("period start"), found.names("period end")
     return Reading(
-        dialect=f"{_agreement(found)}, {'amortised' if amortised else 'actual'} cost",
+        dialect=f"{_agreement(found)} {'amortised' if amortised else 'actual'}",
         mapping=m.check(present(_mapping(found, amortised), columns)),
         conventions=CONVENTIONS,
         flags=(f"Headers are not English and are read as: {_listed(localised)}.",) if localised else (),
         cost_column="effective_cost" if amortised else "billed_cost",
-        nulls=("Unassigned",),
+        nulls=_NULLS,
         date_columns=(*found.names("date"), *start, *end),
         period_columns=(start[0], end[0]) if start and end else None,
         currency_columns=found.names("currency"),
@@ -158,7 +159,7 @@ def _is_amortised(found: _Columns, sample: Sequence[Sequence[str]]) -> bool:
 
     def cell(row: Sequence[str], what: str) -> str:
         position = at[what]
-        return "" if position is None else row[position].casefold()
+        return "" if position is None or row[position] in _NULLS else row[position].casefold()
 
     committed = {name.casefold() for name in _COMMITTED}
     for row in sample:

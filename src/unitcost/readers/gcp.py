@@ -59,7 +59,10 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
     if sets:
         mapping["tags"] = m.MergedTags(sets) if len(sets) > 1 else sets[0]
     lists = named(columns, "credits", *_LABELS)
-    written = [column for column in lists if _style(columns.index(column), sample) == "python"]
+    styles = {column: _style(columns.index(column), sample) for column in lists}
+    written = [column for column, style in styles.items() if style == "python"]
+    # One program writes all lists of a file; where none of the first rows tells how, Python may still come.
+    told = "json" in styles.values() and not written
     return Reading(
         dialect="detailed export" if named(columns, "resource.name", "resource.global_name") else "standard export",
         mapping=m.check(present(mapping, columns)),
@@ -68,8 +71,7 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
         date_columns=named(columns, "usage_start_time", "usage_end_time"),
         currency_columns=named(columns, "currency"),
         money_columns=named(columns, "cost", "cost_at_list"),
-        # A column whose first rows show no filled list may still hold Python further down.
-        repairs={column: json_of for column in lists if _style(columns.index(column), sample) != "json"},
+        repairs={} if told else {column: json_of for column, style in styles.items() if style != "json"},
     )
 
 

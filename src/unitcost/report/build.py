@@ -58,6 +58,8 @@ def _title(given: ReportInput) -> str:
 
 def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
     found = closing.messages(given)
+    if not totals:
+        found.append("There are no charges in this range.")
     others = [unit for unit in totals if unit != given.settings.currency]
     if len(totals) > 1 or (others and given.settings.fx):
         found.append(

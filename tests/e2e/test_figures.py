@@ -1,0 +1,115 @@
+"""Every number of the sample's report: a stable id, and a value that folds again from its leaf rows."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from unitcost import money
+from unitcost.attribution.fx import rate_days
+from unitcost.cli import cli
+from unitcost.figure import Figure, Rows, recompute
+from unitcost.jobs.demo import demo
+from unitcost.jobs.explain import RowReader
+from unitcost.jobs.review import review
+from unitcost.jobs.selecting import select
+from unitcost.jobs.workspace import Workspace
+from unitcost.report.model import Report
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Report]:
+    workspace, _, report = demo(tmp_path_factory.mktemp("sample") / "demo")
+    return workspace, report
+
+
+def test_every_figure_folds_again_from_its_rows(sample: tuple[Workspace, Report]) -> None:
+    workspace, report = sample
+    figures = report.figures()
+    assert len(figures) > 1000
+    with workspace.open_ledger() as ledger:
+        reader = RowReader(ledger, rate_days(workspace.settings.fx))
+        sums: dict[str, Decimal] = {}
+        for figure in figures.values():
+            if figure.rows is not None:
+                rows = reader.read(figure, None)
+                assert len(rows) == figure.rows.row_count, figure.id
+                sums[leaf_key(figure.rows, figure.id)] = money.add(row.amount for row in rows)
+    for figure in figures.values():
+        tag = figure.id.rpartition("@")[2]
+
+        def leaf(rows: Rows, tag: str = tag, figure: Figure = figure) -> Decimal:
+            del tag
+            return sums[leaf_key(rows, find(figure, rows).id)]
+
+        assert recompute(figure, leaf) == figure.value, figure.id
+
+
+def leaf_key(rows: Rows, figure_id: str) -> str:
+    return f"{rows.where}{rows.currency}{rows.column}{figure_id.rpartition('@')[2]}"
+
+
+def find(figure: Figure, rows: Rows) -> Figure:
+    """Leaf below a figure that holds these very rows."""
+    if figure.rows is rows:
+        return figure
+    for inner in figure.inputs:
+        try:
+            return find(inner, rows)
+        except LookupError:
+            continue
+    raise LookupError(figure.id)
+
+
+def test_the_report_is_the_same_each_time(sample: tuple[Workspace, Report]) -> None:
+    workspace, report = sample
+    again = review(workspace, select(workspace.settings))
+    assert {i: f.value for i, f in again.figures().items()} == {i: f.value for i, f in report.figures().items()}
+
+
+def test_figures_of_each_section_unfold(sample: tuple[Workspace, Report]) -> None:
+    workspace, report = sample
+    chosen = random.Random(7)
+    for section in report.sections:
+        ids = sorted({figure.id for table in section.tables for figure in table.figures()})
+        for identity in chosen.sample(ids, min(2, len(ids))):
+            result = CliRunner().invoke(cli, ["explain", identity, "--json", "-C", str(workspace.folder)])
+            assert result.exit_code == 0, (identity, result.output)
+            data: dict[str, Any] = json.loads(result.stdout)
+            assert data["figure"] == identity
+
+
+def test_an_unknown_figure_names_near_ones(sample: tuple[Workspace, Report]) -> None:
+    workspace, report = sample
+    identity = report.tiles[0].figure.id
+    result = CliRunner().invoke(cli, ["explain", identity.replace("spend", "spent"), "-C", str(workspace.folder)])
+    assert result.exit_code == 2
+    assert identity in result.stderr
+
+
+def test_the_sample_closes(sample: tuple[Workspace, Report]) -> None:
+    _, report = sample
+    assert report.closes
+    for section in report.sections:
+        for table in section.tables:
+            for place, column in enumerate(table.columns):
+                if column.kind == "money" and table.total and isinstance(table.total[place], Figure):
+                    cells = [row[place] for row in table.rows]
+                    values = [c.value for c in cells if isinstance(c, Figure) and c.value is not None]
+                    end = table.total[place]
+                    assert isinstance(end, Figure)
+                    if section.key != "closing":
+                        assert money.add(values) == end.value, (section.key, column.name)
+
+
+def test_truth_of_the_sample(sample: tuple[Workspace, Report]) -> None:
+    workspace, report = sample
+    truth = json.loads((Path(workspace.folder) / "truth.json").read_text())
+    assert truth
+    assert report.answers["firm"]["USD"] in (True, False)
