@@ -141,7 +141,8 @@ def peer_load(file: Path, kind: str, database: Path) -> float:
     types = {"money": "DECIMAL(38,12)", "time": "TIMESTAMP", "text": "VARCHAR"}
     if kind == "csv":
         columns = ", ".join(f"'{name}': '{types[what]}'" for name, (what, _) in COLUMNS.items())
-        query = f"SELECT * FROM read_csv('{file}', header=true, auto_detect=false, delim=',', quote='\"', escape='\"', columns={{{columns}}})"
+        listed = f"header=true, auto_detect=false, delim=',', quote='\"', escape='\"', columns={{{columns}}}"
+        query = f"SELECT * FROM read_csv('{file}', {listed})"
     else:
         casts = ", ".join(f"CAST({name} AS {types[what]}) AS {name}" for name, (what, _) in COLUMNS.items())
         query = f"SELECT {casts} FROM read_parquet('{file}')"

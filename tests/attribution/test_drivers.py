@@ -50,7 +50,7 @@ def driver(values: dict[str, str], tags: dict[str, str] | None = None, settings:
         (GCP | {"charge_description": "Claude Haiku Cache Read Tokens"}, ("LLM API", "gcp/model-tokens")),
         (GCE | {"charge_description": "Storage PD Capacity"}, ("storage", "gcp/storage")),
         (GCE | {"charge_description": "Network Inter Zone Egress"}, ("data movement", "gcp/data-movement")),
-        (AZURE | {"service_name": "Cognitive Services", "service_subcategory": "Azure OpenAI", "sku_meter": "Inp"}, ("LLM API", "azure/openai")),
+        (AZURE | {"service_name": "Cognitive Services", "service_subcategory": "Azure OpenAI"}, ("LLM API", "azure/openai")),
         (AZURE | {"service_name": "Azure OpenAI", "sku_meter": "gpt-4o ft Training"}, ("training", "azure/openai-fine-tuning")),
         (AZURE | {"service_name": "Virtual Machines", "resource_id": "/x/workspaces/w/onlineEndpoints/e"}, ("serving", "azure/ml-serving")),
         (AZURE | {"service_name": "Bandwidth", "sku_meter": "Standard Data Transfer Out"}, ("data movement", "azure/data-movement")),

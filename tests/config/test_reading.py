@@ -185,7 +185,7 @@ def test_the_report_currency_names_the_key_of_a_rate(write: Write) -> None:
         ("[ledger]\ntimezone = 'Mars/Phobos'", "`ledger.timezone`: there is no time zone 'Mars/Phobos'"),
         ("[ledger]\nstore = 'spark://host:7077'", "'spark://host:7077' is not available yet"),
         ("[ledger]\nstore = 'ledger.duckdb'", "'ledger.duckdb' is no store"),
-        ("[[drivers]]\nwhen = \"usage_typ = 'x'\"\nis = 'a'", "`drivers[0].when`: there is no column `usage_typ`; did you mean `usage_type`"),
+        ("[[drivers]]\nwhen = \"usage_typ = 'x'\"\nis = 'a'", "there is no column `usage_typ`; did you mean `usage_type`"),
         ("[owners.team]\nfrom = ['tag.team']", "`owners.team.from[0]`: there is no column `tag.team`"),
         ("[owners.team]\ninherit = ['acount']", "`owners.team.inherit[0]`: must be 'account' or 'resource_group'"),
         ("[[split]]\nof = { team = 'a' }\nhow = 'fixed'", "a fixed split needs `shares`"),

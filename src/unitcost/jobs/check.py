@@ -106,7 +106,7 @@ def _currencies(report: Report) -> list[Check]:
             verdict="warn",
             answer=f"no: {', '.join(report.currencies)} stay apart",
             mend="give dated rates under [fx]",
-        )  # fmt: skip
+        )
     ]
 
 
