@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
@@ -47,9 +47,9 @@ class Selection:
 
     @property
     def tag(self) -> str:
-        """The selection as the last part of a figure id, such as `2026-09..2026-11,effective`."""
+        """The selection as the last part of a figure id, such as `2026-09..2026-11,effective`, last month included."""
         first = self.start.strftime("%Y-%m") if self.start else ""
-        last = self.end.strftime("%Y-%m") if self.end else ""
+        last = (self.end - timedelta(days=1)).strftime("%Y-%m") if self.end else ""
         parts = [f"{first}..{last}" if first or last else "all", self.cost]
         if self.place != "billing":
             parts.append(self.place)

@@ -14,11 +14,11 @@ from unitcost.attribution.fx import rate_days, rate_in_force
 from unitcost.attribution.near import near_keys, near_values
 from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
-from unitcost.attribution.splits import Pool, apply_splits
+from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
-from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings
+from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
 from unitcost.facts.spend import Attribution, Placement, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
 from unitcost.jobs.selecting import next_month
@@ -163,24 +163,35 @@ def _owners(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) -
     splits = [split for split in asking.settings.splits if split.by == kind]
     owned = amounts.regroup(f"{kind}-own", direct, lambda key: (key[0],))
     metrics = _metrics(asking) if any(split.metric for split in splits) else {}
+    taken = _taken(asking, amounts, kind, splits)
     shares = {}
     for unit, figures in owned.items():
         mine = {str(key[0]): figure for key, figure in figures.items()}
-        pools = [Pool(rule=split, taken=_pool(asking, amounts, kind, split.of, unit)) for split in splits]
+        pools = [
+            Pool(rule=split, taken={str(key[0]): figure for key, figure in by_unit.get(unit, {}).items()})
+            for split, by_unit in zip(splits, taken, strict=True)
+        ]
         shares[unit] = apply_splits(mine, pools, unit=unit, at=amounts.selection.tag, kind=kind, metrics=metrics)
     return shares
 
 
-def _pool(asking: Asking, amounts: Amounts, kind: OwnerKind, of: dict[str, str], unit: str) -> dict[str, Figure]:
-    """What a split takes, by the owner it is taken from."""
-    (dimension, value), *_ = of.items()
-    dims = (dimension, kind, f"{kind}_how", "line")
-    rows = [row for row in asking.spend(dims) if row.keys[0] == value]
-    by_unit = amounts.by_unit(f"pool-{kind}-{dimension}", dims, rows)
-    taken = amounts.regroup(
-        f"pool-{kind}-{dimension}-{value}", by_unit, lambda key: (shown_owner(key[1], key[2], key[3]),)
-    )
-    return {str(key[0]): figure for key, figure in taken.get(unit, {}).items()}
+def _taken(asking: Asking, amounts: Amounts, kind: OwnerKind, splits: Sequence[SplitRule]) -> list[ByUnit]:
+    """What each split takes, by the owner it is taken from; the first split that selects a charge takes it whole."""
+    if not splits:
+        return []
+    selecting = sorted({dimension for split in splits for dimension in split.of} - {kind})
+    dims = (*selecting, kind, f"{kind}_how", "line")
+    rows = asking.spend(dims)
+    taken = []
+    for number, _ in enumerate(splits):
+        mine = [row for row in rows if pool_of(dict(zip(dims, row.keys, strict=True)), splits) == number]
+        by_unit = amounts.by_unit(f"pool-{kind}-{number}", dims, mine)
+        taken.append(
+            amounts.regroup(
+                f"pool-{kind}-{number}-owner", by_unit, lambda key: (shown_owner(key[-3], key[-2], key[-1]),)
+            )
+        )
+    return taken
 
 
 def _metrics(asking: Asking) -> dict[str, dict[str, Decimal]]:
@@ -196,7 +207,7 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
     """Unit costs of the services in the outputs, each with the charges of the project, resource or team of its name."""
     outputs = asking.ledger.outputs(asking.selection)
     names = {row.service for row in outputs}
-    if not names:
+    if not names or asking.currency:  # a part of the cost over all of the units would be wrong
         return []
     costs: dict[str, Figure] = {}
     for dimension in ("project", "experiment", "resource", "service", "team"):

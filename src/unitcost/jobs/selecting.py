@@ -68,7 +68,7 @@ def parse_tag(tag: str) -> Selection:
     return Selection(
         cost=_cost(rest[0]),
         start=month_start(first) if first else None,
-        end=month_start(last) if last else None,
+        end=next_month(month_start(last)) if last else None,
         place="charge" if "charge" in rest[1:] else "billing",
         timezone=zones[0].replace(".", "/") if zones else "UTC",
     )

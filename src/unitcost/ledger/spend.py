@@ -37,6 +37,7 @@ _DIMENSIONS = {
     "bridge_step": (
         "CASE WHEN billed_cost IS NULL THEN 'charges without a billed cost' "
         "WHEN effective_cost IS NULL THEN 'charges without an effective cost' "
+        "WHEN commitment_discount_status = 'Unused' AND billed_cost <> effective_cost THEN 'commitments left unused' "
         "WHEN billed_cost = effective_cost THEN NULL WHEN charge_category = 'Purchase' THEN 'commitments bought' "
         "WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused' "
         "WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments' "

@@ -20,7 +20,7 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
     return {
         "total": {unit: _money(figure) for unit, figure in totals.items()},
         "drivers": _map(spending.drivers_by_unit(given)),
-        "largest_driver": {unit: answer.largest for unit, answer in firm.items()},
+        "largest_driver": {unit: answer.largest or None for unit, answer in firm.items()},
         "firm": {unit: answer.firm for unit, answer in firm.items()},
         "could_overtake": {unit: list(answer.overtaking) for unit, answer in firm.items()},
         "owners": {kind: _owners(given, kind) for kind in OWNER_KINDS},

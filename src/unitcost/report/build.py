@@ -60,7 +60,7 @@ def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
     found = closing.messages(given)
     if not totals:
         found.append("There are no charges in this range.")
-    others = [unit for unit in totals if unit != given.settings.currency]
+    others = [unit for unit in totals if unit != given.amounts.currency]
     if len(totals) > 1 or (others and given.settings.fx):
         found.append(
             f"Amounts in {' and '.join(totals)} are not added: there is no rate for {', '.join(others)} under [fx]."

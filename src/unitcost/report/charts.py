@@ -34,7 +34,8 @@ def number(amount: Decimal | None) -> float:
 
 def percent(value: Decimal) -> str:
     """Share as a percentage with one place."""
-    return f"{money.round_places(money.multiply(value, PERCENT), 1)} %"
+    rounded = money.round_places(money.multiply(value, PERCENT), 1)
+    return f"{abs(rounded) if rounded == 0 else rounded} %"
 
 
 def in_words(ranked: Sequence[tuple[Key, Figure]], unit: str, most: int = 6) -> str:

@@ -28,7 +28,8 @@ def as_csv(report: Report) -> str:
 def _lines(table: Table) -> list[list[str]]:
     lines = []
     for row in (*table.rows, *((table.total,) if table.total else ())):
-        name = " / ".join(cell for cell in row if isinstance(cell, str) and cell)
+        first = next((place for place, cell in enumerate(row) if not isinstance(cell, str)), len(row))
+        name = " / ".join(str(cell) for cell in row[:first] if cell)
         for column, cell in zip(table.columns, row, strict=True):
             if isinstance(cell, Figure):
                 value = "" if cell.value is None else money.text(cell.value)

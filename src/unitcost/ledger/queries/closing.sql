@@ -12,8 +12,8 @@ WITH steps AS (
             WHEN billed_cost IS NULL THEN 'charges without a billed cost'
             WHEN effective_cost IS NULL THEN 'charges without an effective cost'
             WHEN billed_cost = effective_cost THEN 'none'
-            WHEN charge_category = 'Purchase' THEN 'commitments bought'
             WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused'
+            WHEN charge_category = 'Purchase' THEN 'commitments bought'
             WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments'
             ELSE 'other differences'
         END AS step

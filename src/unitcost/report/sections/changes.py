@@ -11,6 +11,7 @@ from unitcost.report import charts
 from unitcost.report.amounts import Amounts, ByUnit, Key
 from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Cell, Chart, Column, Section, Table
+from unitcost.report.sections.spending import BEFORE_SPLITS
 
 _MOST = 8
 
@@ -29,7 +30,7 @@ def movers(given: ReportInput) -> Section:
     found = tuple(table for table in tables if table is not None)
     return Section(
         key="movers", title="Movers", question="What changed against the month before?", tables=found,
-        notes=() if found else ("One month alone shows no change.",),
+        notes=(BEFORE_SPLITS,) if found and given.settings.splits else () if found else ("One month alone shows no change.",),
     )  # fmt: skip
 
 

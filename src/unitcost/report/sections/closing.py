@@ -12,6 +12,11 @@ from unitcost.report.amounts import ByUnit
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
 
+_TERM = (
+    "Used + unused equals what was bought once the whole term is loaded; "
+    "until then the difference is what is still to be used."
+)
+
 
 def difference(row: ClosingRow) -> Decimal | None:
     """Billed cost in the ledger less what the invoice says, None where no invoice is known."""
@@ -140,7 +145,7 @@ def commitments(given: ReportInput) -> Section:
     return Section(
         key="commitments", title="Commitments", question="What was committed to, and was it used?",
         tables=(Table(columns=columns, rows=rows),) if rows else (),
-        notes=("Over its whole term, used + unused equals what was bought.",) if rows else ("No commitments in this range.",),
+        notes=(_TERM,) if rows else ("No commitments in this range.",),
     )  # fmt: skip
 
 

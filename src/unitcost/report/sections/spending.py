@@ -13,6 +13,9 @@ from unitcost.report.inputs import DIMS, ReportInput, shown_driver
 from unitcost.report.model import Cell, Chart, Column, Section, Table
 from unitcost.report.sections.tables import amount_tables, ranked, share
 
+#: Said where a table shows owners before shared cost is divided.
+BEFORE_SPLITS = "Before shared cost is divided: the tables of owners show it divided, and their totals are the same."
+
 
 def drivers_by_unit(given: ReportInput) -> ByUnit:
     """Amounts by the name under which each driver is shown."""
@@ -182,6 +185,7 @@ def extra(given: ReportInput) -> Section | None:
     return Section(
         key="by", title="By " + ", ".join(dims), question="The grouping that was asked for.",
         tables=amount_tables("by", by_unit, given.amounts, names=dims, top=10_000),
+        notes=(BEFORE_SPLITS,) if given.settings.splits else (),
     )  # fmt: skip
 
 

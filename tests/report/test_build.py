@@ -1,0 +1,240 @@
+"""The report as data: what it adds up to, what it says, and that every figure folds again from its rows."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given as for_any
+from hypothesis import settings as trials
+from hypothesis import strategies as st
+
+from tests.report.company import Charge, bill, charge, closing_row, given, leaf, report
+from unitcost import money
+from unitcost.facts.answers import Firmness
+from unitcost.facts.rules import FxRate, Settings
+from unitcost.figure import Figure, recompute
+from unitcost.report.build import build
+from unitcost.report.model import Report, Section, Table
+from unitcost.report.printed import printed
+
+SUMMED = ("drivers", "owners-team", "owners-project", "owners-experiment", "lines", "providers", "services", "accounts",
+          "regions", "months", "untagged", "movers", "by")  # fmt: skip
+
+
+def section(made: Report, key: str) -> Section:
+    return next(found for found in made.sections if found.key == key)
+
+
+def summed_columns(table: Table) -> list[tuple[str, list[Decimal], Decimal]]:
+    found = []
+    for place, column in enumerate(table.columns):
+        end = table.total[place] if table.total else None
+        if column.kind == "money" and isinstance(end, Figure):
+            values = [row[place] for row in table.rows]
+            assert end.value is not None
+            found.append(
+                (column.name, [c.value for c in values if isinstance(c, Figure) and c.value is not None], end.value)
+            )
+    return found
+
+
+def assert_columns_add_up(made: Report) -> None:
+    for part in made.sections:
+        for table in part.tables if part.key in SUMMED else ():
+            for name, values, end in summed_columns(table):
+                assert money.add(values) == end, (part.key, name)
+
+
+def test_every_money_column_adds_up_exactly() -> None:
+    made = report(by=(("team", "service"), given().spend["untagged"][:0]))
+    assert_columns_add_up(made)
+    checked = [table for part in made.sections for table in part.tables if table.total]
+    assert len(checked) >= 12
+
+
+def test_printed_cents_add_up_to_the_printed_total() -> None:
+    table = section(report(), "drivers").tables[0]
+    _, rows, has_total = printed(table)
+    assert has_total
+    cents = [Decimal(row[1].replace(",", "")) for row in rows]
+    assert sum(cents[:-1]) == cents[-1] == Decimal("2303.20")
+
+
+def test_every_figure_folds_again_from_the_charges() -> None:
+    charges = bill()
+    figures = report(charges).figures()
+    assert len(figures) > 150
+    for figure in figures.values():
+        assert recompute(figure, lambda rows: leaf(charges, rows)) == figure.value, figure.id
+
+
+def test_an_id_names_one_figure() -> None:
+    made = report()
+    seen: dict[str, Figure] = {}
+    for part in made.sections:
+        for table in part.tables:
+            for figure in table.figures():
+                assert seen.setdefault(figure.id, figure).value == figure.value, figure.id
+
+
+def test_ids_end_with_the_selection_and_do_not_depend_on_the_order_of_rows() -> None:
+    first, second = report(bill()), report(bill()[::-1])
+    ids = {identity: figure.value for identity, figure in first.figures().items()}
+    assert ids == {identity: figure.value for identity, figure in second.figures().items()}
+    own = [identity for identity in ids if identity.startswith(("driver/", "rows/"))]
+    assert own
+    assert all("@2026-09..2026-11," in identity for identity in own)
+
+
+def test_untagged_and_unknown_are_always_shown() -> None:
+    made = report()
+    assert "untagged" in [row[0] for row in section(made, "owners-team").tables[0].rows]
+    assert "unknown" in [row[0] for row in section(made, "drivers").tables[0].rows]
+    assert [row[0] for row in section(made, "untagged").tables[0].rows] == ["i-1", "i-2"]
+
+
+def test_tax_and_credits_stand_for_themselves() -> None:
+    lines = {row[0]: row[1] for row in section(report(), "lines").tables[0].rows}
+    assert isinstance(lines["tax"], Figure)
+    assert isinstance(lines["credit"], Figure)
+    assert lines["tax"].value == Decimal("45.5")
+    assert lines["credit"].value == Decimal("-20.25")
+
+
+def test_a_long_tail_becomes_one_row_that_says_how_many_it_holds() -> None:
+    made = report([charge(str(n), service=f"service-{n:02}") for n in range(1, 31)])
+    table = section(made, "services").tables[0]
+    assert len(table.rows) == 13
+    assert table.rows[-1][0] == "other (18)"
+    assert_columns_add_up(made)
+
+
+def test_a_tail_of_one_is_shown_by_name() -> None:
+    table = section(report([charge(str(n), service=f"s-{n:02}") for n in range(1, 14)]), "services").tables[0]
+    assert len(table.rows) == 13
+    assert not any(str(row[0]).startswith("other") for row in table.rows)
+
+
+def test_currencies_without_a_rate_are_not_added() -> None:
+    made = report([charge("10"), charge("20", currency="EUR")])
+    assert made.currencies == ("EUR", "USD")
+    assert made.answers["total"] == {"EUR": "20", "USD": "10"}
+    assert any("are not added" in message for message in made.messages)
+    assert {table.unit for table in section(made, "drivers").tables} == {"EUR", "USD"}
+
+
+def test_currencies_with_dated_rates_are_converted_and_the_rates_named() -> None:
+    rates = Settings(fx=(FxRate(currency="EUR", since=date(2026, 9, 1), rate=Decimal("1.10")),
+                         FxRate(currency="EUR", since=date(2026, 10, 1), rate=Decimal("1.20"))))  # fmt: skip
+    charges = [charge("10"), charge("20", currency="EUR"), charge("20", "2026-10-05", currency="EUR")]
+    made = report(charges, rates)
+    assert made.answers["total"] == {"USD": "56"}
+    assert {rate["from"]: rate["rate"] for rate in made.answers["rates_used"]} == {
+        "2026-09-01": "1.1",
+        "2026-10-01": "1.2",
+    }
+    assert not any("are not added" in message for message in made.messages)
+
+
+def test_an_invoice_that_differs_by_a_cent_is_said() -> None:
+    charges = bill()
+    billed = closing_row(charges).billed
+    made = report(charges, closing=[closing_row(charges, str(billed - Decimal("0.01")))])
+    assert not made.closes
+    assert any("differs by 0.01" in message for message in made.messages)
+    assert section(made, "closing").tables[0].rows[0][-1] == "differs by 0.01"
+    assert made.answers["closing"][0]["difference"] == "0.01"
+
+
+def test_an_invoice_that_agrees_closes() -> None:
+    made = report()
+    assert made.closes
+    assert section(made, "closing").tables[0].rows[0][-1] == "yes"
+
+
+def test_the_bridge_leads_from_effective_to_billed() -> None:
+    table = section(report(), "closing").tables[1]
+    steps = {str(row[0]): row[1].value for row in table.rows if isinstance(row[1], Figure)}
+    assert steps["purchase"] == 100
+    assert steps["amortisation"] == -100
+    end = table.total[1] if table.total else None
+    assert isinstance(end, Figure)
+    assert money.add(value for value in steps.values() if value is not None) == end.value
+
+
+def test_a_commitment_shows_what_was_used_of_it() -> None:
+    answer = report().answers["commitments"]
+    assert answer == [
+        {"commitment": "plan-1", "currency": "USD", "bought": "100", "used": "60", "unused": "40", "utilisation": "0.6000",
+         "difference": "0"}
+    ]  # fmt: skip
+
+
+def test_movers_compare_the_last_two_months() -> None:
+    by_driver, by_team = section(report(), "movers").tables
+    assert [column.name for column in by_driver.columns[1:3]] == ["2026-09", "2026-10"]
+    rows = {str(row[0]): row for row in by_team.rows}
+    assert rows["ads"][-1] == "new"
+    assert rows["risk"][-1] == "gone"
+    change = rows["search"][3]
+    assert isinstance(change, Figure)
+    assert change.value == Decimal("910.10") - Decimal("880.009")
+
+
+def test_one_month_alone_has_no_movers() -> None:
+    movers = section(report(bill()[:4]), "movers")
+    assert movers.tables == ()
+    assert movers.notes
+
+
+def test_a_ranking_that_is_not_firm_says_what_could_overtake() -> None:
+    shaky = {"driver": {"USD": Firmness(largest="training", firm=False, overtaking=("serving",))}, "team": {}}
+    notes = section(report(firmness=shaky), "drivers").notes
+    assert any("not firmly" in note and "serving" in note for note in notes)
+
+
+def test_no_useful_unit_is_an_answer() -> None:
+    row = section(report(), "unit-costs").tables[0].rows[0]
+    assert "no useful unit" in row
+    assert report().answers["unit_costs"][0]["cost_per_unit"] is None
+
+
+def test_an_empty_bill_still_gives_a_report() -> None:
+    made = build(given([]))
+    assert made.currencies == ()
+    assert made.messages
+    assert made.closes
+
+
+def test_nothing_is_divided_by_a_total_of_zero() -> None:
+    made = report([charge("5", team="search"), charge("-5", team="risk")])
+    shares = [row[2] for row in section(made, "owners-team").tables[0].rows]
+    assert all(isinstance(cell, Figure) and cell.value is None and cell.note for cell in shares)
+
+
+AMOUNTS = st.decimals(min_value=-(10**6), max_value=10**6, places=12, allow_nan=False, allow_infinity=False)
+NAMES = st.sampled_from(["search", "risk", "ads", "=cmd", "</script>"])
+CHARGES = st.builds(
+    lambda amount, day, team, line, currency: charge(f"{amount:f}", day, team=team, line=line, currency=currency),
+    AMOUNTS, st.sampled_from(["2026-09-01", "2026-09-30", "2026-10-02"]), NAMES,
+    st.sampled_from(["usage", "tax", "credit", "refund", "marketplace"]), st.sampled_from(["USD", "EUR"]),
+)  # fmt: skip
+
+
+@trials(max_examples=40, deadline=None)
+@for_any(st.lists(CHARGES, min_size=1, max_size=20))
+def test_any_bill_adds_up_in_every_table(charges: list[Charge]) -> None:
+    made = report(charges)
+    assert_columns_add_up(made)
+    for unit, total in made.answers["total"].items():
+        assert Decimal(total) == money.add(c.effective for c in charges if c.currency == unit)
+        for name in ("drivers", "lines", "providers", "services", "accounts", "regions", "months"):
+            assert money.add(Decimal(v) for v in made.answers[name][unit].values()) == Decimal(total), name
+
+
+@pytest.mark.parametrize("key", ["drivers", "owners-team", "movers", "services"])
+def test_cells_fit_their_columns(key: str) -> None:
+    for table in section(report(), key).tables:
+        assert all(len(row) == len(table.columns) for row in (*table.rows, *((table.total,) if table.total else ())))
