@@ -70,9 +70,14 @@ class LazyGroup(click.Group):
             ctx.exit(_INTERRUPTED)
         except BrokenPipeError:
             _close_pipe()
+        except OSError as error:
+            if ctx.params.get("debug"):
+                _print_traceback(error)
+            click.echo(f"{error.filename or 'output'}: {error.strerror or error}", err=True)
+            ctx.exit(1)
 
 
-def _print_traceback(error: UnitcostError) -> None:
+def _print_traceback(error: Exception) -> None:
     import traceback
 
     traceback.print_exception(error, file=sys.stderr)
@@ -101,6 +106,7 @@ def main() -> None:
         cli.main(prog_name="unitcost")
     finally:
         try:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             _close_pipe()

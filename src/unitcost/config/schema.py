@@ -15,12 +15,18 @@ from unitcost.facts.when import facet_column, parse
 from unitcost.facts.zones import zone_of
 from unitcost.units import CENT_PLACES, LEDGER_PLACES
 
+#: Amounts from here on are no amounts of money.
+_TOO_LARGE = Decimal(10) ** 20
+
 
 def _exact(value: Any) -> Any:
     """TOML amounts come as Decimal, whole number or text; anything else is left for pydantic to refuse."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return Decimal(value)
-    return money.parse_amount(value) if isinstance(value, str) else value
+        value = Decimal(value)
+    read = money.parse_amount(value) if isinstance(value, str) else value
+    if isinstance(read, Decimal) and read.is_finite() and abs(read) >= _TOO_LARGE:
+        raise ValueError("is larger than any amount of money")
+    return read
 
 
 def _said(error: UnitcostError) -> ValueError:

@@ -128,6 +128,12 @@ def _owned(answers: dict[str, Any], min_owned: float) -> list[Check]:
     return checks
 
 
+def _largest(largest: str | None, firm: bool) -> str:
+    if not largest:
+        return "not known: no rule placed any of it"
+    return f"largest: {largest}" + ("" if firm else ", but what is unknown could change that")
+
+
 def _drivers(answers: dict[str, Any]) -> list[Check]:
     checks = []
     for unit, firm in answers["firm"].items():
@@ -136,7 +142,7 @@ def _drivers(answers: dict[str, Any]) -> list[Check]:
             Check(
                 question=f"What is the {unit} spend for?",
                 verdict="ok" if firm else "warn",
-                answer=f"mostly {largest}" + ("" if firm else ", but what is unknown could change that"),
+                answer=_largest(largest, firm),
                 mend="" if firm else "tag the unknown charges, or place them with [[drivers]]",
             )
         )

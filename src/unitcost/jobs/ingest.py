@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,6 +20,7 @@ from unitcost.units import MIB
 
 #: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
 Progress = Callable[[str, int, int], None]
+_SCRATCH = "unitcost-"
 _SKIPPED_SUFFIXES = {".toml", ".md", ".duckdb", ".wal", ".html", ".png", ".py", ".sql", ".pdf", ".xlsx"}
 
 
@@ -78,8 +80,13 @@ def load(
         When there is nothing to load.
     """
     jobs = list(_files(workspace, paths, options or ReadOptions()))
+    if not jobs:
+        raise UnitcostError(
+            "there is no file to load here", where=", ".join(paths), mend="name a file or a folder that holds some"
+        )
     records, failures = [], []
     with workspace.open_ledger(to_write=True) as ledger:
+        _clear_scratch(workspace)
         _state_settings(workspace, ledger)
         for file, source, said in jobs:
             try:
@@ -87,6 +94,12 @@ def load(
             except UnitcostError as error:
                 failures.append((workspace.name(file), error))
     return LoadOutcome(records=tuple(records), failures=tuple(failures))
+
+
+def _clear_scratch(workspace: Workspace) -> None:
+    """Remove what a killed load left; the open ledger keeps other loads away meanwhile."""
+    for left in workspace.ledger_path.parent.glob(f"{_SCRATCH}*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _state_settings(workspace: Workspace, ledger: Ledger) -> None:
@@ -109,7 +122,7 @@ def _load_file(
     known = ledger.known(name, sha256)
     if known is not None:
         return known
-    with tempfile.TemporaryDirectory(prefix="unitcost-", dir=workspace.ledger_path.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=workspace.ledger_path.parent) as scratch:
         workdir = Path(scratch)
         plan = readers.read(file, options, workdir=workdir, progress=tell)
         try:

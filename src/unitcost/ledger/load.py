@@ -61,7 +61,7 @@ def load_plan(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, prog
         with transaction(con):
             record = _load(con, plan, arrival, progress)
         number_pending(con)
-    except duckdb.InvalidInputException as error:
+    except (duckdb.InvalidInputException, duckdb.OutOfRangeException, duckdb.ConversionException) as error:
         raise BadFile(
             f"cannot be taken apart: {str(error).splitlines()[0]}", where=arrival.file, mend="check that it is whole"
         ) from error

@@ -30,7 +30,7 @@ CREATE TABLE charges (
     load_id BIGINT NOT NULL,
     row_number BIGINT NOT NULL,
     facet_id UBIGINT NOT NULL,        -- charges that agree in all facet columns share it
-    row_hash UBIGINT NOT NULL,        -- content of the row, to tell a part from a restatement
+    row_hash UBIGINT NOT NULL,        -- what the row is about, amounts apart: tells a part from a restatement
     billed_cost DECIMAL(38,12),
     effective_cost DECIMAL(38,12),
     list_cost DECIMAL(38,12),

@@ -196,6 +196,8 @@ def insert_charges(statement: Statement, load_id: int) -> str:
     """INSERT of all rows of the file; rows with a problem get facet 0 and are taken out again afterwards."""
     names = [column.name for column in CHARGE_COLUMNS] + ["unrounded", "extra"]
     facet = f"CASE WHEN problem IS NULL THEN greatest(hash({', '.join(FACET_COLUMNS)}), 1) ELSE 0 END"
-    chosen = [str(int(load_id)), "row_number", facet, f"hash({', '.join(names)})", *names]
+    # A restatement changes amounts, not what the row is about: those do not tell rows apart.
+    identity = [column.name for column in CHARGE_COLUMNS if column.kind not in ("money", "quantity")]
+    chosen = [str(int(load_id)), "row_number", facet, f"hash({', '.join(identity)})", *names]
     columns = ["load_id", "row_number", "facet_id", "row_hash", *names]
     return f"INSERT INTO charges ({', '.join(columns)})\nSELECT {', '.join(chosen)}\nFROM ({statement.charges})"

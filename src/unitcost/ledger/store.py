@@ -27,7 +27,7 @@ from unitcost.facts.spend import (
     Selection,
     SpendRow,
 )
-from unitcost.ledger import close, load, stated
+from unitcost.ledger import close, load, restate, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
@@ -98,6 +98,8 @@ class Ledger:
             "ORDER BY file <> ?, load_id LIMIT 1"
         )
         rows = self._con.execute(query, [sha256, file]).fetchall()
+        if rows and rows[0][1] != file and restate.same_path(self._con, file):
+            return None  # the path held something else: that must be settled, not passed over
         return replace(load.record_of(rows[0]), file=file, outcome="unchanged") if rows else None
 
     def load(

@@ -17,7 +17,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 def as_csv(report: Report) -> str:
     """Report as csv text; names that a spreadsheet would run as a formula begin with an apostrophe."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(HEADER)
     for section in report.sections:
         for table in section.tables:

@@ -53,7 +53,7 @@ def _column(table: Table, place: int) -> list[str]:
 def shown(cell: Cell, kind: Kind) -> str:
     """One cell as text."""
     if not isinstance(cell, Figure):
-        return NONE if cell is None else cell
+        return NONE if cell is None else visible(cell)
     if cell.value is None:
         return NONE
     if kind == "share":
@@ -63,9 +63,16 @@ def shown(cell: Cell, kind: Kind) -> str:
     return unit_price(cell.value) if kind == "unit" else grouped(cell.value)
 
 
+def visible(text: str) -> str:
+    """Text in which control characters and marks of writing direction are spelt out."""
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+
+
 def unit_price(value: Decimal) -> str:
     """Small price with four significant digits, at least cents."""
-    if value == 0 or abs(value) >= 1:
+    if value == 0:
+        return grouped(value)
+    if abs(value) >= 1:
         return grouped(value, max(CENT_PLACES, _UNIT_DIGITS - len(str(int(abs(value))))))
     places = _UNIT_DIGITS - 1 - value.adjusted()
     return grouped(value, places)
