@@ -67,7 +67,7 @@ def scan_sql(scan: Scan, nulls: Sequence[str] = (), *, counted: bool = True) -> 
     spellings = ", ".join(literal(null) for null in ("", *nulls))
     table = (
         f"read_csv({path}, header=true, auto_detect=false, delim={literal(scan.delimiter)}, quote='\"', escape='\"', "
-        f"strict_mode=true, null_padding=false, nullstr=[{spellings}], max_line_size=67108864, columns={{{columns}}})"
+        f"strict_mode=true, null_padding=false, nullstr=[{spellings}], max_line_size=20000000, buffer_size=40000000, columns={{{columns}}})"
     )
     if scan.numbered:
         return table
