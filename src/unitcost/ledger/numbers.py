@@ -18,10 +18,11 @@ def kind_of(places: int) -> str:
 def to_decimal(text: str, places: int) -> str:
     """Text as a decimal, rounded half away from zero; null when it is no number.
 
-    A cast alone would take `1_000` for a number, and is not exact for E-notation.
+    A cast alone would take `1_000` for a number, and is not exact for E-notation. A number of more than 200
+    characters is none: sums of such would not stay exact.
     """
     kind = kind_of(places)
-    odd = f"contains({text}, '_') OR contains({text}, 'e') OR contains({text}, 'E')"
+    odd = f"contains({text}, '_') OR contains({text}, 'e') OR contains({text}, 'E') OR strlen({text}) > 200"
     return f"(CASE WHEN {odd} THEN TRY_CAST(plain_number({text}) AS {kind}) ELSE TRY_CAST({text} AS {kind}) END)"
 
 

@@ -39,6 +39,14 @@ def settle(
         _replace_periods(con, options, record.load_id, source)
     elif not options.part:
         _refuse_repeats(con, record)
+    if older or options.replace:
+        drop_orphans(con)
+
+
+def drop_orphans(con: duckdb.DuckDBPyConnection) -> None:
+    """Forget facets that no charge has any more, so that nobody is asked who owns them."""
+    for table in ("attributions", "facets"):
+        con.execute(f"DELETE FROM {table} WHERE facet_id NOT IN (SELECT facet_id FROM charges)")
 
 
 def _retire(con: duckdb.DuckDBPyConnection, old: int, new: int) -> None:
@@ -52,7 +60,8 @@ def _retire(con: duckdb.DuckDBPyConnection, old: int, new: int) -> None:
 def _replace_periods(con: duckdb.DuckDBPyConnection, options: ReadOptions, new: int, source: str) -> None:
     """Each (provider, account, billing period) is stated by one load: the one of the highest version.
 
-    Without versions the later load wins. What loses is kept as history, the new rows too if they are older.
+    Without versions the later load wins; files of the same version are parts of one statement and add up. What
+    loses is kept as history, the new rows too if they are older.
     """
     rivals = con.execute(
         f"SELECT DISTINCT c.load_id, l.version FROM charges c JOIN loads l USING (load_id) "
@@ -60,6 +69,8 @@ def _replace_periods(con: duckdb.DuckDBPyConnection, options: ReadOptions, new: 
         [source, new, new],
     ).fetchall()
     for load_id, version in sorted(rivals):
+        if version and version == options.version:
+            continue
         newer = _version_key(version) > _version_key(options.version)
         loser, winner = (new, int(load_id)) if newer else (int(load_id), new)
         moved = f"load_id = ? AND ({_PART}) IN (SELECT ({_PART}) FROM charges WHERE load_id = ?)"
@@ -77,27 +88,27 @@ def _version_key(version: str) -> list[tuple[int, int, str]]:
 
 
 def _refuse_repeats(con: duckdb.DuckDBPyConnection, record: LoadRecord) -> None:
-    known = con.execute(
-        "WITH new_rows AS (SELECT row_hash, billing_period_start FROM charges WHERE load_id = ?), "
-        "others AS (SELECT row_hash, load_id FROM charges WHERE load_id <> ? "
-        "AND billing_period_start IN (SELECT DISTINCT billing_period_start FROM new_rows)) "
-        "SELECT o.load_id, count(DISTINCT n.row_hash) FROM new_rows n JOIN others o USING (row_hash) "
-        "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1",
-        [record.load_id, record.load_id],
-    ).fetchall()
-    if not known or not record.rows_accepted:
+    """Refuse a load of which some (provider, account, billing period) stands mostly in another file already."""
+    query = "SELECT count(*) FROM (SELECT 1 FROM charges WHERE load_id <> ? LIMIT 1)"
+    if not con.execute(query, [record.load_id]).fetchall()[0][0]:
         return
-    distinct = con.execute(
-        "SELECT count(DISTINCT row_hash) FROM charges WHERE load_id = ?", [record.load_id]
-    ).fetchall()[0][0]
-    share = known[0][1] / distinct
-    if share > _MOSTLY:
-        other = con.execute("SELECT file FROM loads WHERE load_id = ?", [known[0][0]]).fetchall()[0][0]
-        raise PartOrRestatement(
-            f"{round(share * int(PERCENT))} % of its rows are in the ledger already, from {other}",
-            where=record.file,
-            mend=(
-                "is it a further part or a restatement? Say `part = true` (`--part`) to add it, or "
-                '`replace = "period"` (`--replace period`) to let it replace that period'
-            ),
-        )
+    known = con.execute(
+        f"WITH fresh AS (SELECT DISTINCT row_hash, ({_PART}) AS part FROM charges WHERE load_id = $load), "
+        "sizes AS (SELECT part, count(*) AS size FROM fresh GROUP BY part), "
+        "repeats AS (SELECT part, o.load_id, count(DISTINCT row_hash) AS known "
+        "FROM fresh JOIN charges o USING (row_hash) WHERE o.load_id <> $load GROUP BY ALL) "
+        "SELECT load_id, known, size FROM repeats JOIN sizes USING (part) ORDER BY known / size DESC, load_id LIMIT 1",
+        {"load": record.load_id},
+    ).fetchall()
+    if not known or known[0][1] <= _MOSTLY * known[0][2]:
+        return
+    share = round(PERCENT * known[0][1] / known[0][2])
+    other = con.execute("SELECT file FROM loads WHERE load_id = ?", [known[0][0]]).fetchall()[0][0]
+    raise PartOrRestatement(
+        f"{share} % of its rows of an account and billing period are in the ledger already, from {other}",
+        where=record.file,
+        mend=(
+            "is it a further part or a restatement? Say `part = true` (`--part`) to add it, or "
+            '`replace = "period"` (`--replace period`) to let it replace that period'
+        ),
+    )

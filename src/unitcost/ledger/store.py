@@ -92,9 +92,14 @@ class Ledger:
     # --- loading ----------------------------------------------------------------------------------------
 
     def known(self, file: str, sha256: str) -> LoadRecord | None:
-        """Load that already holds this very content, or None."""
+        """Load of this very content, or None.
+
+        What another file has restated since is known all the same: loading it again must not undo that. What new
+        content under the same path has replaced is not.
+        """
         query = (
-            f"SELECT {load.LOAD_COLUMNS} FROM loads WHERE sha256 = ? AND replaced_by IS NULL "
+            f"SELECT {load.LOAD_COLUMNS} FROM loads l WHERE sha256 = ? AND (replaced_by IS NULL OR NOT EXISTS "
+            "(SELECT 1 FROM loads n WHERE n.load_id = l.replaced_by AND n.file = l.file)) "
             "ORDER BY file <> ?, load_id LIMIT 1"
         )
         rows = self._con.execute(query, [sha256, file]).fetchall()

@@ -9,7 +9,8 @@ END;
 
 -- A number in plain or E-notation as plain digits; null when the text is anything else.
 CREATE OR REPLACE TEMP MACRO plain_number(cell) AS CASE
-    WHEN NOT regexp_full_match(trim(cell), '[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?') THEN NULL
+    WHEN NOT regexp_full_match(trim(cell), '[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?') THEN NULL
+    WHEN strlen(cell) > 200 THEN NULL
     WHEN NOT contains(lower(cell), 'e') THEN trim(cell)
     ELSE CASE WHEN starts_with(trim(cell), '-') THEN '-' ELSE '' END || with_point(
         replace(split_part(ltrim(lower(trim(cell)), '+-'), 'e', 1), '.', ''),
