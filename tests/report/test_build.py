@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report
 from unitcost import money
-from unitcost.facts.answers import Firmness
+from unitcost.facts.answers import Firmness, OwnerShare
 from unitcost.facts.rules import FxRate, Settings
-from unitcost.figure import Figure, recompute
+from unitcost.figure import Figure, recompute, total
 from unitcost.report.build import build
 from unitcost.report.model import Report, Section, Table
 from unitcost.report.printed import printed
@@ -97,6 +97,47 @@ def test_untagged_and_unknown_are_always_shown() -> None:
     assert [row[0] for row in section(made, "untagged").tables[0].rows] == ["i-1", "i-2"]
 
 
+def test_direct_and_shared_add_up_to_what_an_owner_has() -> None:
+    made = report(owners=given().owners | {"team": {"USD": shared_out()}})
+    table = section(made, "owners-team").tables[0]
+    assert [column.name for column in table.columns[1:4]] == ["direct", "shared", "USD"]
+    for row in (*table.rows, *((table.total,) if table.total else ())):
+        direct, shared, amount = (cell.value if isinstance(cell, Figure) else None for cell in row[1:4])
+        assert money.add([direct or money.ZERO, shared or money.ZERO]) == amount, row[0]
+    for figure in (cell for row in table.rows for cell in row if isinstance(cell, Figure) and cell.op != "none"):
+        assert recompute(figure, lambda rows: money.ZERO) == figure.value, figure.id
+
+
+def shared_out() -> list[OwnerShare]:
+    """The platform's 30 given to search (20) and risk (10)."""
+    own = {name: stated(name, value) for name, value in (("platform", "30"), ("search", "5"), ("risk", "7"))}
+    parts = {name: stated(f"part of {name}", value) for name, value in (("search", "20"), ("risk", "10"))}
+    shares = [
+        OwnerShare(
+            owner=name, direct=own[name], shared=(part,), amount=total(f"has/{name}@x", (own[name], part), unit="USD")
+        )
+        for name, part in parts.items()
+    ]  # fmt: skip
+    nothing = Figure(
+        id="has/platform@x", value=money.ZERO, unit="USD", basis="derived", op="difference", formula="own - given",
+        inputs=(own["platform"], own["platform"]),
+    )  # fmt: skip
+    gave = OwnerShare(owner="platform", direct=own["platform"], shared=(), amount=nothing, given=(own["platform"],))
+    return [gave, *shares]
+
+
+def stated(name: str, value: str) -> Figure:
+    return Figure(
+        id=f"stated/{name}@x",
+        value=Decimal(value),
+        unit="USD",
+        basis="billed",
+        op="given",
+        formula="stated",
+        label=name,
+    )
+
+
 def test_tax_and_credits_stand_for_themselves() -> None:
     lines = {row[0]: row[1] for row in section(report(), "lines").tables[0].rows}
     assert isinstance(lines["tax"], Figure)
@@ -111,6 +152,18 @@ def test_a_long_tail_becomes_one_row_that_says_how_many_it_holds() -> None:
     assert len(table.rows) == 13
     assert table.rows[-1][0] == "other (18)"
     assert_columns_add_up(made)
+
+
+def test_many_owners_share_a_row_and_what_nobody_owns_does_not() -> None:
+    made = report(
+        [charge("0.1"), charge("0.1", line="tax"), *(charge(str(99 - n), team=f"t-{n:02}") for n in range(50))]
+    )
+    table = section(made, "owners-team").tables[0]
+    names = [row[0] for row in table.rows]
+    assert {"untagged", "tax", "other (20)"} <= set(names)
+    assert len(names) == 33
+    assert_columns_add_up(made)
+    assert len(made.answers["owners"]["team"]["USD"]) == 52
 
 
 def test_a_tail_of_one_is_shown_by_name() -> None:
@@ -230,10 +283,10 @@ CHARGES = st.builds(
 def test_any_bill_adds_up_in_every_table(charges: list[Charge]) -> None:
     made = report(charges)
     assert_columns_add_up(made)
-    for unit, total in made.answers["total"].items():
-        assert Decimal(total) == money.add(c.effective for c in charges if c.currency == unit)
+    for unit, sum_of in made.answers["total"].items():
+        assert Decimal(sum_of) == money.add(c.effective for c in charges if c.currency == unit)
         for name in ("drivers", "lines", "providers", "services", "accounts", "regions", "months"):
-            assert money.add(Decimal(v) for v in made.answers[name][unit].values()) == Decimal(total), name
+            assert money.add(Decimal(v) for v in made.answers[name][unit].values()) == Decimal(sum_of), name
 
 
 @pytest.mark.parametrize("key", ["drivers", "owners-team", "movers", "services"])

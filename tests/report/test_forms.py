@@ -80,6 +80,13 @@ def test_csv_names_are_no_formulas(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", 'a"b', "a,b"])
+def test_csv_names_do_not_end_their_row(name: str) -> None:
+    lines = list(csv.reader(io.StringIO(as_csv(report([charge("5", service=name)])), newline="")))
+    assert {len(line) for line in lines} == {len(HEADER)}
+    assert name in [line[1] for line in lines]
+
+
 def test_csv_numbers_stay_numbers() -> None:
     lines = list(csv.reader(io.StringIO(as_csv(report()))))
     assert "-20.25" in [line[3] for line in lines]
@@ -96,11 +103,20 @@ def test_inert_text_keeps_what_it_says(text: str) -> None:
         ("0.000001500", "0.000001500"),
         ("0.01729043", "0.01729"),
         ("8160.774", "8,160.77"),
+        ("0", "0.00"),
         ("1.5", "1.500"),
     ],
 )
 def test_unit_prices_keep_four_digits(value: str, text: str) -> None:
     assert unit_price(Decimal(value)) == text
+
+
+def test_a_relative_change_has_a_sign() -> None:
+    def cell(value: str) -> str:
+        figure = Figure(id="x", value=Decimal(value), unit="share", basis="derived", op="ratio", formula="a / b")
+        return shown(figure, "change")
+
+    assert [cell("0.5"), cell("-0.5"), cell("0")] == ["+50.0 %", "-50.0 %", "0.0 %"]
 
 
 def test_cells_as_text() -> None:

@@ -15,10 +15,10 @@ def build(given: ReportInput) -> Report:
     """Report of an input; the same input gives the same report."""
     sections = [
         spending.extra(given),
-        spending.drivers(given),
-        *(spending.owners(given, kind) for kind in OWNER_KINDS),
         changes.trend(given),
+        spending.drivers(given),
         changes.flow(given),
+        *(spending.owners(given, kind) for kind in OWNER_KINDS),
         units.unit_costs(given),
         changes.movers(given),
         spending.untagged(given),
@@ -76,17 +76,22 @@ def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
 
 def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section]) -> list[Tile]:
     tiles = [
-        Tile(name=f"{given.selection.cost} cost, {unit}", figure=figure, kind="money", beside=_change(sections, unit))
+        Tile(
+            name=f"{given.selection.cost.capitalize()} cost, {unit}",
+            figure=figure,
+            kind="money",
+            beside=_change(sections, unit),
+        )
         for unit, figure in totals.items()
     ]
     for unit in totals:
         shares = spending.owned_shares(given, "team", unit)
         if shares:
             tiles.append(
-                Tile(name=f"owned by a team, {unit}", figure=shares[0], kind="share", beside=_tagged(shares[1]))
+                Tile(name=f"Owned by a team, {unit}", figure=shares[0], kind="share", beside=_tagged(shares[1]))
             )
     tiles += [
-        Tile(name=f"{cost.service} per {cost.unit}", figure=cost.per_unit, kind="unit")
+        Tile(name=f"{cost.service} per {cost.unit}, {cost.cost.unit}", figure=cost.per_unit, kind="unit")
         for cost in given.unit_costs[:2]
         if cost.per_unit.value is not None
     ]

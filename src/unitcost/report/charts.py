@@ -1,30 +1,16 @@
-"""ECharts options as plain data, and the same in words. A name keeps its colour in every chart."""
+"""ECharts options as plain data, and the same in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from unitcost import money
 from unitcost.figure import Figure
 from unitcost.report.amounts import Key
-from unitcost.units import PERCENT
-
-#: Colours that hold on white and on near-black.
-PALETTE = (
-    "#3b5bdb", "#0ca678", "#f08c00", "#c2255c", "#868e96", "#1098ad", "#7048e8", "#5c940d",
-    "#d9480f", "#e64980", "#1864ab", "#087f5b", "#e67700", "#862e9c", "#495057", "#66a80f",
-)  # fmt: skip
-_GREY = {"unknown", "untagged", "(none)"}
-
-
-def colours(names: Iterable[str]) -> dict[str, str]:
-    """Colour of each name, the same for the same set of names; what is unknown is grey."""
-    listed = sorted(set(names))
-    bright = [name for name in listed if name not in _GREY]
-    chosen = {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(bright)}
-    return chosen | {name: "#adb5bd" for name in listed if name in _GREY}
+from unitcost.report.palette import REST
+from unitcost.units import CENT_PLACES, PERCENT
 
 
 def number(amount: Decimal | None) -> float:
@@ -49,48 +35,57 @@ def grouped(amount: Decimal | None, places: int = 2) -> str:
     return "–" if amount is None else f"{money.round_places(amount, places):,}"
 
 
-def bars(ranked: Sequence[tuple[Key, Figure]], unit: str) -> dict[str, Any]:
-    """Horizontal bars, the largest on top."""
-    names = [key[0] or "(none)" for key, _ in ranked]
-    palette = colours(names)
+#: A bar shorter than this part of the longest cannot be seen.
+_LEAST_SHARE = 0.001
+
+
+def bars(ranked: Sequence[tuple[Key, Figure]], unit: str, palette: Mapping[str, str]) -> dict[str, Any]:
+    """Horizontal bars, the largest on top, each with its amount; what could not be seen is left to the table."""
+    least = max((abs(number(figure.value)) for _, figure in ranked), default=0.0) * _LEAST_SHARE
+    drawn = [(key[0] or "(none)", figure) for key, figure in ranked if abs(number(figure.value)) > least]
+    places = 0 if least >= 1 else CENT_PLACES
     return {
-        "aria": {"enabled": True},
-        "grid": {"left": 8, "right": 24, "top": 8, "bottom": 8, "containLabel": True},
-        "tooltip": {"trigger": "axis", "axisPointer": {"type": "shadow"}},
-        "xAxis": {"type": "value"},
-        "yAxis": {"type": "category", "inverse": True, "data": names},
+        "grid": {"left": 16, "right": 72, "top": 4, "bottom": 4, "containLabel": True},
+        "tooltip": {"trigger": "item"},
+        "xAxis": {"type": "value", "show": False},
+        "yAxis": {"type": "category", "inverse": True, "data": [name for name, _ in drawn]},
         "series": [
             {
                 "type": "bar",
                 "name": unit,
-                "barMaxWidth": 22,
-                "data": [
-                    {"value": number(figure.value), "itemStyle": {"color": palette[name]}}
-                    for name, (_, figure) in zip(names, ranked, strict=True)
-                ],
+                "barMaxWidth": 18,
+                "data": [_bar(figure, palette[name], places) for name, figure in drawn],
             }
         ],
     }
 
 
-def stacked(buckets: Sequence[str], series: Mapping[str, Mapping[str, Decimal]], unit: str) -> dict[str, Any]:
-    """Stacked areas over days, or bars over months: name -> bucket -> amount."""
-    palette = colours(series)
-    by_day = any(len(bucket) > len("2026-09") for bucket in buckets)
-    kind: dict[str, Any] = {"type": "line", "areaStyle": {"opacity": 0.85}, "symbol": "none", "lineStyle": {"width": 0}}
+def _bar(figure: Figure, color: str, places: int) -> dict[str, Any]:
     return {
-        "aria": {"enabled": True},
-        "grid": {"left": 8, "right": 16, "top": 44, "bottom": 8, "containLabel": True},
+        "value": number(figure.value),
+        "itemStyle": {"color": color},
+        "label": {"show": True, "position": "right", "formatter": grouped(figure.value, places)},
+    }
+
+
+def stacked(
+    buckets: Sequence[str], series: Mapping[str, Mapping[str, Decimal]], palette: Mapping[str, str]
+) -> dict[str, Any]:
+    """Stacked areas over days, or bars over months: name -> bucket -> amount. A name without a colour is the rest."""
+    by_day = any(len(bucket) > len("2026-09") for bucket in buckets)
+    area: dict[str, Any] = {"type": "line", "areaStyle": {"opacity": 0.85}, "symbol": "none", "lineStyle": {"width": 0}}
+    return {
+        "grid": {"left": 8, "right": 16, "top": 40, "bottom": 14, "containLabel": True},
         "legend": {"type": "scroll", "top": 0, "left": 0, "data": list(series)},
         "tooltip": {"trigger": "axis"},
         "xAxis": {"type": "category", "data": list(buckets), "boundaryGap": not by_day},
         "yAxis": {"type": "value"},
         "series": [
             {
-                **(kind if by_day else {"type": "bar", "barMaxWidth": 48}),
+                **(area if by_day else {"type": "bar", "barMaxWidth": 48}),
                 "name": name,
                 "stack": "all",
-                "color": palette[name],
+                "color": palette.get(name, REST[0]),
                 "data": [number(values.get(bucket)) for bucket in buckets],
             }
             for name, values in series.items()
@@ -98,35 +93,64 @@ def stacked(buckets: Sequence[str], series: Mapping[str, Mapping[str, Decimal]],
     }
 
 
-def sankey(flows: Mapping[tuple[str, str, str], Decimal]) -> dict[str, Any]:
+#: Provider, driver and team.
+Flow = tuple[str, str, str]
+FlowColours = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
+#: Names that a column of the flow shows before the rest is put into one.
+_MOST_NODES = 14
+
+
+def fewer(flows: Mapping[Flow, Decimal]) -> dict[Flow, Decimal]:
+    """Flows in which the small names of each column are one, so that the picture can be read."""
+    kept = [_largest(flows, column) for column in range(3)]
+    rest = [len({flow[column] for flow in flows} - kept[column]) for column in range(3)]
+    few: dict[Flow, Decimal] = {}
+    for flow, amount in flows.items():
+        names = [name if name in kept[column] else f"other ({rest[column]})" for column, name in enumerate(flow)]
+        key = (names[0], names[1], names[2])
+        few[key] = money.add([few.get(key, money.ZERO), amount])
+    return few
+
+
+def _largest(flows: Mapping[Flow, Decimal], column: int) -> set[str]:
+    sums: dict[str, Decimal] = {}
+    for flow, amount in flows.items():
+        sums[flow[column]] = money.add([sums.get(flow[column], money.ZERO), amount])
+    ordered = sorted(sums, key=lambda name: (-sums[name], name))
+    return set(ordered if len(ordered) <= _MOST_NODES + 1 else ordered[:_MOST_NODES])
+
+
+def sankey(flows: Mapping[Flow, Decimal], palettes: FlowColours) -> dict[str, Any]:
     """Flow of money from provider over driver to team; what is negative (credits) is left to the tables."""
     links: dict[tuple[str, str], Decimal] = {}
-    columns: dict[str, int] = {}
-    for (provider, driver, team), amount in sorted(flows.items()):
+    nodes: dict[str, dict[str, Any]] = {}
+    for flow, amount in sorted(flows.items()):
         if amount <= 0:
             continue
-        steps = (f"{provider}\u2009", driver, f"\u2009{team}")  # thin spaces keep equal names in their own columns
-        columns.update({step: column for column, step in enumerate(steps)})
+        # thin spaces keep equal names in their own columns
+        steps = (f"{flow[0]}\u2009", flow[1], f"\u2009{flow[2]}")
+        for depth, step in enumerate(steps):
+            nodes[step] = {
+                "name": step,
+                "depth": depth,
+                "itemStyle": {"color": palettes[depth].get(flow[depth], REST[0])},
+            }
         for pair in ((steps[0], steps[1]), (steps[1], steps[2])):
             links[pair] = money.add([links.get(pair, money.ZERO), amount])
-    palette = colours(name.strip("\u2009") for name in columns)
     return {
-        "aria": {"enabled": True},
         "tooltip": {"trigger": "item"},
         "series": [
             {
                 "type": "sankey",
-                "left": 8,
+                "left": 4,
                 "right": 120,
                 "top": 8,
                 "bottom": 8,
-                "nodeGap": 14,
+                "nodeGap": 12,
+                "nodeWidth": 12,
                 "emphasis": {"focus": "adjacency"},
                 "lineStyle": {"color": "gradient", "opacity": 0.3},
-                "data": [
-                    {"name": name, "depth": column, "itemStyle": {"color": palette[name.strip("\u2009")]}}
-                    for name, column in columns.items()
-                ],
+                "data": list(nodes.values()),
                 "links": [
                     {"source": source, "target": target, "value": number(amount)}
                     for (source, target), amount in links.items()

@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from decimal import Decimal
 from html import escape
 from importlib import resources
+from itertools import groupby
 from typing import Any
 
+from unitcost import money
 from unitcost.figure import Figure
-from unitcost.report.model import Chart, Report, Section, Table, Tile
-from unitcost.report.printed import heading, printed, shown
+from unitcost.report.model import Chart, Column, Report, Section, Table, Tile
+from unitcost.report.palette import on_dark
+from unitcost.report.printed import context, printed, shown, visible
+
+#: The page may run and style itself and ask nobody for anything.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+#: What the bar at the top leads to: (key of a section, its name there).
+_BAR = (
+    ("by", "Grouped"), ("trend", "Trend"), ("drivers", "Drivers"), ("flow", "Flow"), ("owners-team", "Owners"),
+    ("unit-costs", "Unit costs"), ("movers", "Movers"), ("untagged", "Untagged"), ("commitments", "Commitments"),
+    ("lines", "Totals"), ("closing", "Closing"), ("data", "Data"),
+)  # fmt: skip
+#: Sections of narrow tables, two beside each other where there is room.
+_NARROW = frozenset(
+    {"owners-project", "owners-experiment", "lines", "providers", "services", "accounts", "regions", "months"}
+)
+#: Height of a bar with the space around it. [pixels]
+_BAR_PX = 27
+#: Cells that need room of their own on a narrow page: one long word, or many words.
+_LONG_WORD = re.compile(r"\S{19}")
+_MANY_SIGNS = 28
+_WHOLE = Decimal(1)
 
 
 def as_html(report: Report) -> str:
     """Page of a report; the same report gives the same bytes."""
-    options = {chart.name: chart.option for section in report.sections for chart in section.charts}
+    sections = [section for section in report.sections if section.tables or section.charts or section.notes]
+    options = {chart.name: chart.option for section in sections for chart in section.charts}
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f"<title>{_text(report.title)}</title>",
-        f"<style>{_asset('report.css')}</style></head><body>",
-        '<header><div class="bar"><strong>unitcost</strong><nav>',
-        *(f'<a href="#{section.key}">{_text(section.title)}</a>' for section in report.sections if _has_body(section)),
-        '</nav><button id="theme" type="button" aria-label="Switch between light and dark">◐</button></div></header><main>',
-        f"<h1>{_text(report.title)}</h1><p class='sub'>{_text(heading(report))} · as of {_text(report.as_of)}</p>",
-        *(f'<p class="message" role="alert">{_text(message)}</p>' for message in report.messages),
+        *_head(report),
+        *_bar(sections),
+        f"<main><h1>{_text(report.title)}</h1>",
+        f'<p class="sub">{_text(_sentence(context(report)))} · as of {_text(report.as_of)}</p>',
+        *(f'<p class="message" role="alert">{_words(message)}</p>' for message in report.messages),
         '<div class="tiles">' + "".join(_tile(tile) for tile in report.tiles) + "</div>",
-        *(_section(section) for section in report.sections if _has_body(section)),
-        "</main>",
+        *(
+            f'<div class="pair">{"".join(map(_section, run))}</div>' if narrow else "".join(map(_section, run))
+            for narrow, run in groupby(sections, key=lambda section: section.key in _NARROW)
+        ),
+        "<footer>Every number here has an id: click it, or run <code>unitcost explain ID</code>, and it unfolds to its "
+        "formula and the rows it stands on.</footer></main>",
+        '<aside id="about" hidden aria-live="polite"></aside>',
         f"<script>{_asset('echarts.min.js')}</script>",
-        f'<script id="options" type="application/json">{embedded(options)}</script>',
+        f'<script id="options" type="application/json">{embedded({"charts": options, "dark": on_dark()})}</script>',
         f"<script>{_asset('report.js')}</script></body></html>",
     ]
     return "\n".join(parts) + "\n"
@@ -45,64 +70,119 @@ def embedded(data: Any) -> str:
     return text
 
 
+def _head(report: Report) -> list[str]:
+    return [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_text(_POLICY)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        '<link rel="icon" href="data:,">',
+        f"<title>{_text(report.title)} · unitcost</title>",
+        f"<style>{_asset('report.css')}</style></head><body>",
+    ]
+
+
+def _bar(sections: Sequence[Section]) -> list[str]:
+    keys = {section.key for section in sections}
+    links = "".join(f'<a href="#{key}">{name}</a>' for key, name in _BAR if key in keys)
+    return [
+        f'<header><div class="bar"><strong>unitcost</strong><nav aria-label="Sections">{links}</nav>',
+        '<button id="theme" type="button" aria-label="Switch between light and dark" hidden>◐</button></div></header>',
+    ]
+
+
 def _asset(name: str) -> str:
     return resources.files("unitcost.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _text(text: str) -> str:
-    return escape(text, quote=True)
+    return escape(visible(text), quote=True)
 
 
-def _has_body(section: Section) -> bool:
-    return bool(section.tables or section.charts or section.notes)
+def _words(text: str) -> str:
+    """Text for reading: what stands between backticks is code."""
+    return re.sub("`([^`]+)`", r"<code><bdi>\1</bdi></code>", _text(text))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _tile(tile: Tile) -> str:
-    beside = f'<span class="beside">{_text(tile.beside)}</span>' if tile.beside else ""
+    way = "up" if tile.beside.startswith("+") else "down" if tile.beside.startswith("−") else ""
+    beside = f'<span class="beside {way}">{_text(tile.beside)}</span>' if tile.beside else ""
     return (
         f'<div class="tile"><span class="name">{_text(tile.name)}</span>'
-        f'<span class="value" {_marks(tile.figure)}>{_text(shown(tile.figure, tile.kind))}</span>{beside}</div>'
+        f'<span class="value" {_marks(tile.figure)} tabindex="0" role="button">{_text(shown(tile.figure, tile.kind))}</span>'
+        f"{beside}</div>"
     )
 
 
 def _marks(figure: Figure) -> str:
-    hint = figure.note or f"{figure.formula} · unitcost explain '{figure.id}'"
-    return f'data-figure="{_text(figure.id)}" title="{_text(hint)}"'
+    """Id of a figure, and what it is in words."""
+    exact = "no value" if figure.value is None else f"{money.text(figure.value)} {figure.unit}"
+    why = f" ({figure.note})" if figure.note else ""
+    told = f"{exact}, {figure.basis}: {figure.formula}{why}"
+    return f'data-figure="{_text(figure.id)}" title="{_text(told)}"'
 
 
 def _section(section: Section) -> str:
-    parts = [
-        f'<section id="{section.key}"><h2>{_text(section.title)}</h2><p class="question">{_text(section.question)}</p>'
-    ]
-    parts += [_chart(chart) for chart in section.charts]
-    parts += [_table(table) for table in section.tables]
-    if section.notes:
-        parts.append("<ul class='notes'>" + "".join(f"<li>{_text(note)}</li>" for note in section.notes) + "</ul>")
-    return "".join(parts) + "</section>"
-
-
-def _chart(chart: Chart) -> str:
-    tall = " tall" if chart.name.startswith("flow") else ""
+    charts = "".join(_chart(chart, alone=not section.tables) for chart in section.charts)
+    tables = "".join(_table(table, table.caption or section.title) for table in section.tables)
+    notes = "".join(f"<li>{_words(note)}</li>" for note in section.notes)
     return (
-        f'<figure><figcaption>{_text(chart.title)}</figcaption><div class="chart{tall}" data-chart="{_text(chart.name)}" '
-        f'role="img" aria-label="{_text(chart.title)}: {_text(chart.text)}"></div><p class="words">{_text(chart.text)}</p></figure>'
+        f'<section id="{section.key}"><h2>{_text(section.title)}</h2><p class="question">{_text(section.question)}</p>'
+        + (f'<div class="charts">{charts}</div>' if charts else "")
+        + tables
+        + (f'<ul class="notes">{notes}</ul>' if notes else "")
+        + "</section>"
     )
 
 
-def _table(table: Table) -> str:
+def _chart(chart: Chart, *, alone: bool) -> str:
+    """Chart with its words; they are hidden where a table beside it says the same."""
+    names = chart.option.get("yAxis", {}).get("data")
+    height = f' style="height:{_BAR_PX * (len(names) + 1)}px"' if names else ""
+    kind = " tall" if chart.option["series"] and chart.option["series"][0]["type"] == "sankey" else ""
+    return (
+        f'<figure><figcaption>{_text(chart.title)}</figcaption><div class="chart{kind}"{height} '
+        f'data-chart="{_text(chart.name)}" role="img" aria-label="{_text(chart.title)}: {_text(chart.text)}"></div>'
+        f'<p class="words{"" if alone else " spare"}">{_text(chart.text)}</p></figure>'
+    )
+
+
+def _table(table: Table, label: str) -> str:
     headers, rows, has_total = printed(table)
-    kinds = [column.kind for column in table.columns]
     cells = [*table.rows, *((table.total,) if table.total else ())]
     head = "".join(
-        f'<th scope="col" class="{kind}">{_text(name)}</th>' for name, kind in zip(headers, kinds, strict=True)
+        f'<th scope="col" class="{column.kind}">{_text(name)}</th>'
+        for name, column in zip(headers, table.columns, strict=True)
     )
-    body = []
-    for line, (texts, row) in enumerate(zip(rows, cells, strict=True)):
-        mark = ' class="total"' if has_total and line == len(rows) - 1 else ""
-        tds = "".join(
-            f'<td class="{kind}" {_marks(cell) if isinstance(cell, Figure) else ""}><bdi>{_text(text)}</bdi></td>'
-            for text, cell, kind in zip(texts, row, kinds, strict=True)
-        )
-        body.append(f"<tr{mark}>{tds}</tr>")
+    body = [
+        f"<tr{' class=total' if has_total and line == len(rows) - 1 else ''}>{_cells(texts, row, table.columns)}</tr>"
+        for line, (texts, row) in enumerate(zip(rows, cells, strict=True))
+    ]
     caption = f"<caption>{_text(table.caption)}</caption>" if table.caption else ""
-    return f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{_text(label)}"><table>{caption}'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _cells(texts: Sequence[str], row: Sequence[Any], columns: Sequence[Column]) -> str:
+    return "".join(
+        f"<td{_look(text, cell, column)}><bdi>{_text(text)}</bdi></td>"
+        for text, cell, column in zip(texts, row, columns, strict=True)
+    )
+
+
+def _look(text: str, cell: Any, column: Column) -> str:
+    """Attributes of a cell: its kind, the figure in it, and how long the bar behind a share is."""
+    if not isinstance(cell, Figure):
+        room = " long" if _LONG_WORD.search(text) else " wide" if len(text) > _MANY_SIGNS else ""
+        return f' class="{column.kind}{room}"'
+    bar = ""
+    if column.kind == "share" and cell.value is not None and cell.value > 0:
+        bar = f' style="--share:{money.round_places(min(cell.value, _WHOLE), 3)}"'
+    return f' class="{column.kind}"{bar} {_marks(cell)}'

@@ -9,6 +9,8 @@ from unitcost.facts.rules import OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
 from unitcost.facts.spend import ClosingRow, Selection, SpendRow
 from unitcost.report.amounts import Amounts, ByUnit
+from unitcost.report.charts import FlowColours
+from unitcost.report.palette import colours
 
 #: Dimensions of each group of sums, in the order of the keys.
 DIMS: dict[str, tuple[str, ...]] = {
@@ -89,3 +91,12 @@ def shown_owner(owner: str | None, how: str | None, line: str | None) -> str:
     if how == "untagged" and line not in ("usage", "marketplace", None):
         return str(line)
     return owner or "untagged"
+
+
+def colours_of(given: ReportInput) -> FlowColours:
+    """Colours of all providers, drivers and teams: name -> colour on a light page."""
+    providers = {row.keys[0] or "(none)" for row in given.spend["flow"]}
+    drivers = {shown_driver(row.keys[1], row.keys[4]) for row in given.spend["flow"]}
+    drivers |= {shown_driver(row.keys[0], row.keys[2]) for row in given.spend["driver"]}
+    teams = {shown_owner(row.keys[2], row.keys[3], row.keys[4]) for row in given.spend["flow"]}
+    return colours(providers), colours(drivers), colours(teams)

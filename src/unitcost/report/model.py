@@ -9,7 +9,8 @@ from typing import Any, Literal
 from unitcost.facts.spend import Selection
 from unitcost.figure import Figure, walk
 
-Kind = Literal["text", "money", "share", "count", "unit"]
+#: How cells are printed; a `change` is a share with its sign, a `unit` the price of one unit.
+Kind = Literal["text", "money", "share", "change", "count", "unit"]
 Cell = str | Figure | None
 
 

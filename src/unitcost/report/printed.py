@@ -58,6 +58,8 @@ def shown(cell: Cell, kind: Kind) -> str:
         return NONE
     if kind == "share":
         return percent(cell.value)
+    if kind == "change":
+        return f"+{percent(cell.value)}" if cell.value > 0 else percent(cell.value)
     if kind == "count":
         return grouped(cell.value, 0) if cell.value == cell.value.to_integral_value() else grouped(cell.value)
     return unit_price(cell.value) if kind == "unit" else grouped(cell.value)
@@ -80,6 +82,11 @@ def unit_price(value: Decimal) -> str:
 
 def heading(report: Report) -> str:
     """First line of a printed report."""
+    return f"{report.title} · {context(report)}"
+
+
+def context(report: Report) -> str:
+    """What puts a charge into the report, and in which zone."""
     selection = report.selection
     way = "billing period" if selection.place == "billing" else "time of use"
-    return f"{report.title} · by {way} · months and days in {selection.timezone}"
+    return f"by {way} · months and days in {selection.timezone}"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
 from decimal import Decimal
 
 from unitcost import money
+from unitcost.facts.rules import UNTAGGED
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.report import charts
 from unitcost.report.amounts import Amounts, ByUnit, Key
-from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
+from unitcost.report.inputs import DIMS, ReportInput, colours_of, shown_driver, shown_owner
 from unitcost.report.model import Cell, Chart, Column, Section, Table
 from unitcost.report.sections.spending import BEFORE_SPLITS
 
-_MOST = 8
+#: Names that a trend draws before the rest is put into one.
+_MOST = 6
+_ALWAYS = frozenset({"unknown", UNTAGGED})
 
 
 def movers(given: ReportInput) -> Section:
@@ -44,14 +48,18 @@ def _mover_table(amounts: Amounts, path: str, name: str, unit: str, figures: dic
     rows.sort(key=lambda cells: -abs(cells[3].value or money.ZERO) if isinstance(cells[3], Figure) else money.ZERO)
     columns = (
         Column(name=name), Column(name=before, kind="money"), Column(name=after, kind="money"),
-        Column(name="change", kind="money"), Column(name="change, relative", kind="share"), Column(name=""),
+        Column(name="change", kind="money"), Column(name="relative", kind="change"), Column(name=""),
     )  # fmt: skip
     sums = [
         amounts.total(f"{path}-{month}", unit, [f for k, f in figures.items() if k[0] == month])
         for month in (before, after)
     ]
     change = _difference(figure_id(path, "total", unit, "change", at=amounts.selection.tag), sums[1], sums[0], unit)
-    return Table(columns=columns, rows=tuple(rows), total=("total", *sums, change, None, ""), unit=unit)
+    relative = ratio(
+        figure_id(path, "total", unit, "relative", at=amounts.selection.tag), change, sums[0], unit="share",
+        label="relative change", empty="nothing in the month before",
+    )  # fmt: skip
+    return Table(columns=columns, rows=tuple(rows), total=("total", *sums, change, relative, ""), unit=unit)
 
 
 def _mover(
@@ -85,17 +93,21 @@ def _difference(identity: str, left: Figure, right: Figure, unit: str) -> Figure
 def trend(given: ReportInput) -> Section:
     """Spend over time by driver and by team."""
     drawn = []
+    _, drivers, teams = colours_of(given)
+    palettes = {"driver": drivers, "team": teams}
     groups: tuple[tuple[str, str, Callable[[Key], str]], ...] = (
         ("trend_driver", "driver", lambda key: shown_driver(key[1], key[2])),
         ("trend_team", "team", lambda key: shown_owner(key[1], key[2], key[3])),
     )
     for group, name, shown in groups:
         raw = given.amounts.by_unit(group, DIMS[group], given.spend[group])
-        drawn += [_trend_chart(name, unit, figures, shown) for unit, figures in raw.items()]
+        drawn += [_trend_chart(name, unit, figures, shown, palettes[name]) for unit, figures in raw.items()]
     return Section(key="trend", title="Trend", question="How does spend run over time?", charts=tuple(drawn))
 
 
-def _trend_chart(name: str, unit: str, figures: dict[Key, Figure], shown: Callable[[Key], str]) -> Chart:
+def _trend_chart(
+    name: str, unit: str, figures: dict[Key, Figure], shown: Callable[[Key], str], palette: Mapping[str, str]
+) -> Chart:
     series: dict[str, dict[str, Decimal]] = {}
     for key, figure in figures.items():
         line = series.setdefault(shown(key), {})
@@ -103,18 +115,27 @@ def _trend_chart(name: str, unit: str, figures: dict[Key, Figure], shown: Callab
         line[bucket] = money.add([line.get(bucket, money.ZERO), figure.value or money.ZERO])
     sums = {who: money.add(values.values()) for who, values in series.items()}
     order = sorted(series, key=lambda who: (-sums[who], who))
-    buckets = sorted({bucket for values in series.values() for bucket in values})
-    shown_series = {who: series[who] for who in order[:_MOST]}
-    rest = order[_MOST:]
+    buckets = _gapless(sorted({bucket for values in series.values() for bucket in values}))
+    seen = sorted(order, key=lambda who: (who not in _ALWAYS, order.index(who)))[:_MOST]
+    drawn = {who: series[who] for who in order if who in seen}
+    rest = [who for who in order if who not in seen]
     if rest:
-        shown_series[f"other ({len(rest)})"] = _sum_series(series[who] for who in rest)
-    words = (
-        f"{len(buckets)} points from {buckets[0]} to {buckets[-1]}; largest: {order[0]}" if buckets else "no charges"
-    )
+        drawn[f"other ({len(rest)})"] = _sum_series(series[who] for who in rest)
+    largest = ", ".join(f"{who} {charts.grouped(sums[who])}" for who in order[:3])
+    bucket_name = "day" if len(buckets[0]) > len("2026-09") else "month"
     return Chart(
-        name=f"trend-{name}-{unit}", title=f"Spend by {name}, {unit} per day" if len(buckets[:1][0]) > 7 else f"Spend by {name}, {unit}",
-        option=charts.stacked(buckets, shown_series, unit), text=words,
+        name=f"trend-{name}-{unit}", title=f"Spend by {name}, {unit} per {bucket_name}",
+        option=charts.stacked(buckets, drawn, palette),
+        text=f"{buckets[0]} to {buckets[-1]}; largest: {largest} {unit}",
     )  # fmt: skip
+
+
+def _gapless(buckets: list[str]) -> list[str]:
+    """Buckets with the days between them that nothing was charged for; months as they are."""
+    if len(buckets[0]) == len("2026-09"):
+        return buckets
+    first, last = date.fromisoformat(buckets[0]), date.fromisoformat(buckets[-1])
+    return [(first + timedelta(days=count)).isoformat() for count in range((last - first).days + 1)]
 
 
 def _sum_series(many: Iterable[dict[str, Decimal]]) -> dict[str, Decimal]:
@@ -130,16 +151,18 @@ def flow(given: ReportInput) -> Section:
     raw: ByUnit = given.amounts.by_unit("flow", DIMS["flow"], given.spend["flow"])
     drawn = []
     for unit, figures in raw.items():
-        flows: dict[tuple[str, str, str], Decimal] = {}
+        flows: dict[charts.Flow, Decimal] = {}
         for (provider, driver, team, how, line), figure in figures.items():
             key = (provider or "(none)", shown_driver(driver, line), shown_owner(team, how, line))
             flows[key] = money.add([flows.get(key, money.ZERO), figure.value or money.ZERO])
         negative = money.add(amount for amount in flows.values() if amount < 0)
         words = f"{len(flows)} flows from provider over driver to team"
         words += f"; credits and corrections of {charts.grouped(negative)} {unit} are not drawn" if negative else ""
+        option = charts.sankey(charts.fewer(flows), colours_of(given))
         drawn.append(
-            Chart(name=f"flow-{unit}", title=f"Where the money flows, {unit}", option=charts.sankey(flows), text=words)
+            Chart(name=f"flow-{unit}", title=f"From provider over driver to team, {unit}", option=option, text=words)
         )
     return Section(
-        key="flow", title="Flow", question="How does money flow from providers to teams?", charts=tuple(drawn)
-    )
+        key="flow", title="Flow", question="Where does the money flow?", charts=tuple(drawn),
+        notes=(BEFORE_SPLITS,) if drawn and given.settings.splits else (),
+    )  # fmt: skip

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from unitcost import money
+from unitcost.facts.answers import OwnerShare
 from unitcost.facts.rules import UNTAGGED, OwnerKind
 from unitcost.facts.spend import SpendRow
 from unitcost.figure import Figure, figure_id, ratio
+from unitcost.figure import total as sum_of
 from unitcost.report import charts
 from unitcost.report.amounts import ByUnit
-from unitcost.report.inputs import DIMS, ReportInput, shown_driver
+from unitcost.report.inputs import DIMS, ReportInput, colours_of, shown_driver
 from unitcost.report.model import Cell, Chart, Column, Section, Table
 from unitcost.report.sections.tables import amount_tables, ranked, share
 
@@ -33,7 +36,7 @@ def drivers(given: ReportInput) -> Section:
     )  # fmt: skip
     notes = [_firm_note(given, unit) for unit in by_unit]
     bars = [
-        Chart(name=f"drivers-{unit}", title=f"Spend by driver, {unit}", option=charts.bars(ranked(found), unit),
+        Chart(name=f"drivers-{unit}", title=f"Spend by driver, {unit}", option=charts.bars(ranked(found), unit, colours_of(given)[1]),
               text=charts.in_words(ranked(found), unit))
         for unit, found in by_unit.items()
     ]  # fmt: skip
@@ -68,6 +71,11 @@ def _firm_note(given: ReportInput, unit: str) -> str:
     return f"Largest: {answer.largest}, but not firmly: with what is unknown, {others} could be larger."
 
 
+#: Owners that have a row of their own, besides what has no known owner.
+_MOST_OWNERS = 30
+UNKNOWN_VALUE = "unknown value"
+
+
 def owners(given: ReportInput, kind: OwnerKind) -> Section:
     """Who the money is spent by."""
     tables, notes = [], []
@@ -90,29 +98,78 @@ def owners(given: ReportInput, kind: OwnerKind) -> Section:
 
 
 def _owner_table(given: ReportInput, kind: OwnerKind, unit: str) -> Table:
+    """Owners, the largest first; direct and shared add up to the amount in each row and in the total."""
     shares = given.owners[kind][unit]
     how = _how_by_owner(given, kind, unit)
     at = given.selection.tag
     whole = given.amounts.total(f"owner-{kind}", unit, [s.amount for s in shares])
     has_shared = any(s.shared for s in shares)
+    listed = sorted(shares, key=lambda s: (-(s.amount.value or 0), s.owner))
+    shown, rest = _shown_owners(listed, how)
     rows: list[tuple[Cell, ...]] = []
-    for found in sorted(shares, key=lambda s: (-(s.amount.value or 0), s.owner)):
-        received = (
-            given.amounts.total(f"owner-{kind}-shared", unit, found.shared, label="shared") if found.shared else None
-        )
-        if received is not None:
-            received = Figure(
-                id=figure_id("owner", kind, found.owner, unit, "shared", at=at), value=received.value, unit=unit,
-                basis="derived", op="sum", formula=received.formula, inputs=received.inputs, label=f"shared with {found.owner}",
-            )  # fmt: skip
-        middle: list[Cell] = [found.direct, received] if has_shared else []
+    for found in shown:
+        middle: list[Cell] = [found.direct, _shared(kind, unit, found, at)] if has_shared else []
         part = share(f"owner-{kind}", found.owner, found.amount, whole, at)
         rows.append((found.owner, *middle, found.amount, part, how.get(found.owner, "")))
+    if rest:
+        rows.append(_rest_row(given, kind, unit, rest, whole, has_shared))
     columns = [Column(name=kind)]
     columns += [Column(name="direct", kind="money"), Column(name="shared", kind="money")] if has_shared else []
     columns += [Column(name=unit, kind="money"), Column(name="share", kind="share"), Column(name="known by")]
-    blanks: list[Cell] = ["", ""] if has_shared else []
-    return Table(columns=tuple(columns), rows=tuple(rows), total=("total", *blanks, whole, None, ""), unit=unit)
+    sums = [
+        _column_total(given, f"owner-{kind}-{name}", unit, rows, place)
+        for place, name in ((1, "direct"), (2, "shared"))
+    ]
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        total=("total", *(sums if has_shared else ()), whole, "", ""),
+        unit=unit,
+    )
+
+
+def _shown_owners(listed: list[OwnerShare], how: dict[str, str]) -> tuple[list[OwnerShare], list[OwnerShare]]:
+    """Owners with rows of their own, and the small ones that share a row; what has no known owner stays visible."""
+    small = [found for found in listed[_MOST_OWNERS:] if how.get(found.owner) not in ("", UNKNOWN_VALUE)]
+    if len(small) < 2:
+        return listed, []
+    hidden = {found.owner for found in small}
+    return [found for found in listed if found.owner not in hidden], small
+
+
+def _rest_row(
+    given: ReportInput, kind: OwnerKind, unit: str, rest: list[OwnerShare], whole: Figure, has_shared: bool
+) -> tuple[Cell, ...]:
+    at, name = given.selection.tag, f"other ({len(rest)})"
+    direct = [found.direct for found in rest if found.direct]
+    shared = [part for found in rest if (part := _shared(kind, unit, found, at))]
+    amount = given.amounts.total(f"owner-{kind}-other", unit, [found.amount for found in rest], label=name)
+    middle = [
+        given.amounts.total(f"owner-{kind}-other-{what}", unit, parts, label=f"{name}, {what}")
+        for what, parts in (("direct", direct), ("shared", shared))
+    ]
+    part = share(f"owner-{kind}", name, amount, whole, at)
+    return (name, *(middle if has_shared else ()), amount, part, "see --json")
+
+
+def _column_total(given: ReportInput, path: str, unit: str, rows: list[tuple[Cell, ...]], place: int) -> Figure:
+    return given.amounts.total(path, unit, [cell for row in rows if isinstance(cell := row[place], Figure)])
+
+
+def _shared(kind: OwnerKind, unit: str, found: OwnerShare, at: str) -> Figure | None:
+    """What an owner received of shared cost, less what it gave away; None when neither."""
+    received = sum_of(
+        figure_id("owner", kind, found.owner, unit, "shared", at=at), found.shared, unit=unit,
+        label=f"shared with {found.owner}",
+    )  # fmt: skip
+    if not found.given:
+        return received if found.shared else None
+    gone = money.add(figure.value for figure in found.given if figure.value is not None)
+    return Figure(
+        id=figure_id("owner", kind, found.owner, unit, "shared-net", at=at),
+        value=money.subtract(received.value or money.ZERO, gone), unit=unit, basis="derived", op="difference",
+        formula="shared with it - shared out", inputs=(received, *found.given), label=f"shared with {found.owner}, net",
+    )  # fmt: skip
 
 
 def _how_by_owner(given: ReportInput, kind: OwnerKind, unit: str) -> dict[str, str]:
@@ -142,7 +199,9 @@ def _owned_note(given: ReportInput, kind: OwnerKind, unit: str) -> str:
     shares = owned_shares(given, kind, unit)
     if shares is None or shares[0].value is None or shares[1].value is None:
         return ""
-    return f"{charts.percent(shares[0].value)} of the {unit} spend has a {kind}; {charts.percent(shares[1].value)} is tagged directly."
+    owned, tagged = (charts.percent(share.value) for share in shares if share.value is not None)
+    article = "an" if kind == "experiment" else "a"
+    return f"{owned} of the {unit} spend has {article} {kind}; {tagged} is tagged directly."
 
 
 _GROUPS = {

@@ -58,7 +58,7 @@ def amount_tables(
             Column(name=unit, kind="money"),
             Column(name="share", kind="share"),
         ]
-        total_row: list[Cell] = ["total", *("" for _ in names[1:]), whole, None]
+        total_row: list[Cell] = ["total", *("" for _ in names[1:]), whole, ""]
         if note_of:
             columns.append(Column(name=note_name))
             total_row.append("")

@@ -16,8 +16,9 @@ def unit_costs(given: ReportInput) -> Section:
     if not given.unit_costs:
         notes.append("No outputs are loaded: a csv `service, day, unit, quantity` gives cost per useful unit.")
     columns = (
-        Column(name="service"), Column(name="unit"), Column(name="cost", kind="money"), Column(name="useful units", kind="count"),
-        Column(name="cost per unit", kind="unit"), Column(name="wasted", kind="money"), Column(name=""),
+        Column(name="service"), Column(name="unit"), Column(name="currency"), Column(name="cost", kind="money"),
+        Column(name="useful units", kind="count"), Column(name="cost per unit", kind="unit"),
+        Column(name="wasted", kind="money"), Column(name=""),
     )  # fmt: skip
     rows = tuple(_row(cost) for cost in given.unit_costs)
     return Section(
@@ -28,4 +29,4 @@ def unit_costs(given: ReportInput) -> Section:
 
 def _row(cost: UnitCost) -> tuple[Cell, ...]:
     note = cost.per_unit.note if cost.per_unit.value is None else ""
-    return cost.service, cost.unit, cost.cost, cost.quantity, cost.per_unit, cost.wasted, note
+    return cost.service, cost.unit, cost.cost.unit, cost.cost, cost.quantity, cost.per_unit, cost.wasted, note
