@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from typing import get_args
 
 from unitcost import money
 from unitcost.attribution import decide, fingerprint
@@ -19,7 +20,7 @@ from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
-from unitcost.facts.spend import Attribution, Placement, Selection, SpendRow, check_dimensions
+from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
 from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
@@ -29,6 +30,8 @@ from unitcost.report.build import build
 from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
 
+#: Lines of the bill that stand beside the teams, and are none.
+_LINES = frozenset(get_args(Line)) - {"usage", "marketplace"}
 #: Above this many days a trend is drawn by month.
 _MOST_DAYS = 200
 
@@ -238,7 +241,8 @@ def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Fi
 def _team_firmness(owners: dict[str, list[OwnerShare]]) -> dict[str, Firmness]:
     answers = {}
     for unit, shares in owners.items():
-        values = {share.owner: share.amount.value or money.ZERO for share in shares}
+        teams = [share for share in shares if share.owner not in _LINES]
+        values = {share.owner: share.amount.value or money.ZERO for share in teams}
         unknown = values.pop(UNTAGGED, money.ZERO)
         answers[unit] = firmness(values, unknown)
     return answers
