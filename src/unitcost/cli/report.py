@@ -91,30 +91,15 @@ _PRINTED = (
 
 
 def print_report(report: Report, only: tuple[str, ...] = ()) -> None:
-    """Print a report as tables."""
-    from unitcost.cli.output import print_table
+    """Print the sections that were asked for, or those that a reader wants first."""
+    from unitcost.cli import output
     from unitcost.errors import UnknownName
-    from unitcost.report.printed import heading, printed, shown
 
     keys = {section.key for section in report.sections}
     for key in only:
         if key not in keys:
             raise UnknownName("section", key, keys)
-    click.echo(heading(report))
-    for message in report.messages:
-        click.echo(message, err=True)
-    for tile in report.tiles:
-        beside = f"   {tile.beside}" if tile.beside else ""
-        click.echo(f"  {tile.name}: {shown(tile.figure, tile.kind)}{beside}")
-    for section in report.sections:
-        if section.key not in (only or _PRINTED) or not (section.tables or section.notes):
-            continue
-        click.echo(f"\n{section.title}  ·  {section.question}")
-        for table in section.tables:
-            headers, rows, has_total = printed(table)
-            print_table(headers, rows, title=table.caption, totals=int(has_total))
-        for note in section.notes:
-            click.echo(f"  {note}")
+    output.print_report(report, keys=only or _PRINTED)
     if not only:
         others = ", ".join(s.key for s in report.sections if s.key not in _PRINTED)
         click.echo(f"\nMore: --section {others}; --html FILE; `unitcost explain ID` with an id from --json.", err=True)

@@ -11,7 +11,7 @@ import duckdb
 
 from unitcost import money
 from unitcost.facts.spend import ClosingPart, ClosingRow, CommitmentRow, OutputRow, Selection
-from unitcost.ledger.spend import billing_range, query
+from unitcost.ledger.spend import BRIDGE_STEP, billing_range, query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def closing(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[Closin
             provider=row[0], billing_account=row[1], invoice_id=row[2], currency=row[3], month=row[4] or "",
             step=row[5], billed=row[6], effective=row[7], row_count=row[8],
         )
-        for row in con.execute(query("closing").format(range=billing_range(billing))).fetchall()
+        for row in con.execute(query("closing").format(step=BRIDGE_STEP, range=billing_range(billing))).fetchall()
     ]  # fmt: skip
     stated = _stated(con, selection)
     with_id = {part.invoice_id for part in parts if part.invoice_id}

@@ -15,6 +15,16 @@ from unitcost.errors import UnitcostError
 from unitcost.facts.charges import COST_COLUMNS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
 
+#: What makes billed and effective cost of a charge differ; null where they do not.
+BRIDGE_STEP = (
+    "CASE WHEN billed_cost IS NULL THEN 'charges without a billed cost' "
+    "WHEN effective_cost IS NULL THEN 'charges without an effective cost' "
+    "WHEN billed_cost = effective_cost THEN NULL "
+    "WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused' "
+    "WHEN charge_category = 'Purchase' THEN 'commitments bought' "
+    "WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments' "
+    "ELSE 'other differences' END"
+)
 #: Dimension -> expression over a placed charge. Only these ever become part of a statement.
 _DIMENSIONS = {
     "provider": "coalesce(service_provider_name, invoice_issuer_name, publisher_name)",
@@ -34,15 +44,7 @@ _DIMENSIONS = {
     "billing_month": "strftime(billing_period_start, '%Y-%m')",
     "month": "bucket",
     "day": "bucket",
-    "bridge_step": (
-        "CASE WHEN billed_cost IS NULL THEN 'charges without a billed cost' "
-        "WHEN effective_cost IS NULL THEN 'charges without an effective cost' "
-        "WHEN commitment_discount_status = 'Unused' AND billed_cost <> effective_cost THEN 'commitments left unused' "
-        "WHEN billed_cost = effective_cost THEN NULL WHEN charge_category = 'Purchase' THEN 'commitments bought' "
-        "WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused' "
-        "WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments' "
-        "ELSE 'other differences' END"
-    ),
+    "bridge_step": BRIDGE_STEP,
     "file": "(SELECT file FROM loads WHERE loads.load_id = placed.load_id)",
 }
 _OWNED = (

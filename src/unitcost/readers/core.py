@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from unitcost.errors import BadBill, NeedsAnswer
 from unitcost.facts.mapping import Mapping, check
@@ -164,8 +164,8 @@ def _is_fast(case: _Case, witness: Witness) -> bool:
 
 
 def _scan_as_it_is(source: Source) -> Scan:
-    form = "parquet" if source.format == "parquet" else "csv"
-    return Scan(path=source.path, format=form, columns=source.columns, delimiter=source.delimiter or ",")  # type: ignore[arg-type]
+    form: Literal["csv", "parquet"] = "parquet" if source.format == "parquet" else "csv"
+    return Scan(path=source.path, format=form, columns=source.columns, delimiter=source.delimiter or ",")
 
 
 def _plan(

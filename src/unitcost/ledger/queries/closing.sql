@@ -8,15 +8,7 @@ WITH steps AS (
         strftime(billing_period_start, '%Y-%m') AS billing_month,
         coalesce(billed_cost, 0) AS billed,
         coalesce(effective_cost, 0) AS effective,
-        CASE
-            WHEN billed_cost IS NULL THEN 'charges without a billed cost'
-            WHEN effective_cost IS NULL THEN 'charges without an effective cost'
-            WHEN billed_cost = effective_cost THEN 'none'
-            WHEN commitment_discount_status = 'Unused' THEN 'commitments left unused'
-            WHEN charge_category = 'Purchase' THEN 'commitments bought'
-            WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments'
-            ELSE 'other differences'
-        END AS step
+        coalesce({step}, 'none') AS step
     FROM charges
     WHERE {range}
 )

@@ -20,6 +20,11 @@ _MOST = 6
 _ALWAYS = frozenset({"unknown", UNTAGGED})
 
 
+def _by_month(shown: Callable[[Key], str]) -> Callable[[Key], Key]:
+    """Key of month and shown name."""
+    return lambda key: (key[0], shown(key))
+
+
 def movers(given: ReportInput) -> Section:
     """Last month against the one before, by driver and by team."""
     tables = []
@@ -29,7 +34,7 @@ def movers(given: ReportInput) -> Section:
     )
     for group, name, shown in groups:
         raw = given.movers.by_unit(f"{group}-part", DIMS[group], given.spend[group])
-        named = given.movers.regroup(group, raw, lambda key, shown=shown: (key[0], shown(key)))  # type: ignore[misc]
+        named = given.movers.regroup(group, raw, _by_month(shown))
         tables += [_mover_table(given.movers, group, name, unit, figures) for unit, figures in named.items()]
     found = tuple(table for table in tables if table is not None)
     return Section(
