@@ -6,6 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, so that a red run can be had again. HYPOTHESIS_PROFILE=search looks for new ones.
+settings.register_profile("given", derandomize=True, database=None)
+settings.register_profile("search", derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "given"))
 
 ROOT = Path(__file__).resolve().parent.parent
 

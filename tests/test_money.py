@@ -123,3 +123,8 @@ def test_two_currencies_are_no_one_currency() -> None:
     assert money.only_currency({"USD": Decimal(1)}) == "USD"
     with pytest.raises(CurrencyMix, match="EUR, USD"):
         money.only_currency({"USD": Decimal(1), "EUR": Decimal(1)})
+
+
+def test_an_opposite_keeps_every_digit() -> None:
+    amount = Decimal("10000000000000000.0000000000011")
+    assert str(money.negate(amount)) == "-10000000000000000.0000000000011"

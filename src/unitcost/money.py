@@ -53,6 +53,11 @@ def subtract(left: Decimal, right: Decimal) -> Decimal:
     return EXACT.subtract(left, right)
 
 
+def negate(amount: Decimal) -> Decimal:
+    """Exact opposite; the operator `-` would round to the default context's 28 digits."""
+    return amount.copy_negate()
+
+
 def multiply(amount: Decimal, factor: Decimal) -> Decimal:
     """Exact product, unrounded."""
     return EXACT.multiply(amount, factor)

@@ -37,6 +37,7 @@ def kept(text: str) -> Decimal | None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spellings=st.lists(SPELLINGS, min_size=1, max_size=12))
 @example(spellings=["0." + "1" * 40, "1.23456789E-9", "123456789012.1234567890123"])
+@example(spellings=["10000000000000000000000000001.1e-12", "-10000000000000000000000000001.1e-12", "0.1"])
 def test_the_ledger_and_the_residue_are_the_file_in_any_spelling(tmp_path: Path, spellings: list[str]) -> None:
     amounts = [kept(text) for text in spellings]
     known = [amount for amount in amounts if amount is not None]

@@ -54,12 +54,13 @@ def _residues(con: duckdb.DuckDBPyConnection, load_id: int, name: str) -> dict[s
     if left:
         query = f"SELECT billing_currency, terms, kept FROM ({rows}) WHERE residue IS NULL"
         for currency, terms, kept in con.execute(query, [load_id]).fetchall():
-            found[currency] = money.add([found[currency], exact(terms), -kept])
+            found[currency] = money.add([found[currency], exact(terms), money.negate(kept)])
     return found
 
 
 def exact(terms: str) -> Decimal:
     """Exact sum of numbers as they were written, parted by spaces; one that begins with `~` is subtracted."""
     return money.add(
-        -money.parse_amount(term[1:]) if term.startswith("~") else money.parse_amount(term) for term in terms.split()
+        money.negate(money.parse_amount(term[1:])) if term.startswith("~") else money.parse_amount(term)
+        for term in terms.split()
     )
