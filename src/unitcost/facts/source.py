@@ -9,7 +9,7 @@ from typing import Literal
 from unitcost.facts.mapping import Mapping
 
 DateOrder = Literal["iso", "mdy", "dmy"]
-#: Dataset that a plan fills. More follow as more kinds of file are read.
+#: Dataset that a plan fills; what is read about work has plans of its own, see `facts.work`.
 Dataset = Literal["charges", "invoices", "outputs"]
 
 

@@ -14,6 +14,7 @@ from unitcost import readers
 from unitcost.errors import BadFile, UnitcostError
 from unitcost.facts.rules import LoadEntry
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
+from unitcost.facts.work import WorkPlan
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.units import MIB
@@ -128,14 +129,14 @@ def _load_file(
         try:
             return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
         except BadFile:
-            if not plan.fast:
+            if not (isinstance(plan, Plan) and plan.fast):
                 raise
         plan = readers.read(file, options, workdir=workdir, progress=tell, careful=True)
         return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
 
 
 def _hand_over(
-    workspace: Workspace, ledger: Ledger, plan: Plan, name: str, sha256: str, source: str, options: ReadOptions,
+    workspace: Workspace, ledger: Ledger, plan: Plan | WorkPlan, name: str, sha256: str, source: str, options: ReadOptions,
     tell: Callable[[int, int], None],
 ) -> LoadRecord:  # fmt: skip
     return ledger.load(plan, file=name, sha256=sha256, source=source, options=options, now=workspace.now, progress=tell)

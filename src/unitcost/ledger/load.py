@@ -13,6 +13,7 @@ import duckdb
 from unitcost.errors import BadFile
 from unitcost.facts.charges import FACET_COLUMNS
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
+from unitcost.facts.work import WorkPlan
 from unitcost.ledger import restate
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_later, number_now, number_pending
@@ -21,6 +22,7 @@ from unitcost.ledger.progress import watched
 from unitcost.ledger.statement import Statement, compile_charges, insert_charges
 from unitcost.ledger.totals import Sums, sums_of
 from unitcost.ledger.transaction import transaction
+from unitcost.ledger.work import load_work
 
 Progress = Callable[[int, int], None]
 
@@ -47,7 +49,9 @@ class Filled:
     flags: tuple[str, ...] = ()
 
 
-def load_plan(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, progress: Progress | None) -> LoadRecord:
+def load_plan(
+    con: duckdb.DuckDBPyConnection, plan: Plan | WorkPlan, arrival: Arrival, progress: Progress | None
+) -> LoadRecord:
     """Load one file in one transaction.
 
     Raises
@@ -59,7 +63,9 @@ def load_plan(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, prog
     """
     try:
         with transaction(con):
-            record = _load(con, plan, arrival, progress)
+            record = (
+                _load_work(con, plan, arrival) if isinstance(plan, WorkPlan) else _load(con, plan, arrival, progress)
+            )
         number_pending(con)
     except (duckdb.InvalidInputException, duckdb.OutOfRangeException, duckdb.ConversionException) as error:
         raise BadFile(
@@ -83,6 +89,23 @@ def _load(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, progress
     )  # fmt: skip
     write_record(con, record, arrival)
     restate.settle(con, plan, arrival.options, record, older, arrival.source)
+    return record
+
+
+def _load_work(con: duckdb.DuckDBPyConnection, plan: WorkPlan, arrival: Arrival) -> LoadRecord:
+    load_id = int(con.execute("SELECT nextval('load_ids')").fetchall()[0][0])
+    older = restate.same_path(con, arrival.file)
+    load_work(con, plan, load_id)
+    write_rejects(con, load_id, plan.rejects)
+    rejected = len({reject.row for reject in plan.rejects})
+    record = LoadRecord(
+        load_id=load_id, file=arrival.file, sha256=arrival.sha256, reader=plan.reader, dialect=plan.dialect,
+        dataset="work", conventions=plan.conventions, flags=plan.flags, rows_read=plan.rows_read,
+        rows_accepted=plan.rows_read - rejected, rows_rejected=rejected, totals={}, residues={},
+        outcome="replaced" if older else "loaded", loaded_at=_stamp(arrival.now),
+    )  # fmt: skip
+    write_record(con, record, arrival)
+    restate.retire_all(con, older, load_id)
     return record
 
 

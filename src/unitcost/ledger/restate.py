@@ -8,6 +8,7 @@ import duckdb
 
 from unitcost.errors import PartOrRestatement
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
+from unitcost.facts.work import WORK_COLUMNS
 from unitcost.units import PERCENT
 
 _PART = "coalesce(service_provider_name, ''), coalesce(billing_account_id, ''), billing_period_start"
@@ -31,8 +32,7 @@ def settle(
     PartOrRestatement
         When it repeats mostly rows of other files and nobody said what it is.
     """
-    for load_id in older:
-        _retire(con, load_id, record.load_id)
+    retire_all(con, older, record.load_id)
     if plan.dataset != "charges":
         return
     if options.replace == "period":
@@ -41,6 +41,12 @@ def settle(
         _refuse_repeats(con, record)
     if older or options.replace:
         drop_orphans(con)
+
+
+def retire_all(con: duckdb.DuckDBPyConnection, older: list[int], new: int) -> None:
+    """Let a load take the place of older ones of the same path."""
+    for load_id in older:
+        _retire(con, load_id, new)
 
 
 def drop_orphans(con: duckdb.DuckDBPyConnection) -> None:
@@ -52,7 +58,7 @@ def drop_orphans(con: duckdb.DuckDBPyConnection) -> None:
 def _retire(con: duckdb.DuckDBPyConnection, old: int, new: int) -> None:
     """Move all rows of a load into history; what it held besides charges goes."""
     con.execute("INSERT INTO charges_history SELECT *, ? FROM charges WHERE load_id = ?", [new, old])
-    for table in ("charges", "outputs", "invoices", "rejects"):
+    for table in ("charges", "invoices", "rejects", *WORK_COLUMNS):
         con.execute(f"DELETE FROM {table} WHERE load_id = ?", [old])
     con.execute("UPDATE loads SET replaced_by = ? WHERE load_id = ?", [new, old])
 

@@ -144,16 +144,27 @@ CREATE TABLE attributions (
     line VARCHAR NOT NULL
 );
 
+-- Work: columns as in facts/work.py, which says what they mean.
 CREATE TABLE workloads (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
-    workload_id VARCHAR NOT NULL, kind VARCHAR, name VARCHAR, parent VARCHAR, project VARCHAR, experiment VARCHAR,
-    tags MAP(VARCHAR, VARCHAR), status VARCHAR, accepted BOOLEAN, started_at TIMESTAMP, ended_at TIMESTAMP
+    source VARCHAR NOT NULL, workload_id VARCHAR NOT NULL, kind VARCHAR, name VARCHAR, parent VARCHAR,
+    account VARCHAR, team VARCHAR, project VARCHAR, experiment VARCHAR, status VARCHAR, accepted BOOLEAN,
+    started_at TIMESTAMP, ended_at TIMESTAMP, config_key VARCHAR, metrics MAP(VARCHAR, VARCHAR),
+    tags MAP(VARCHAR, VARCHAR)
+);
+
+CREATE TABLE resources (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    source VARCHAR NOT NULL, resource_id VARCHAR, node VARCHAR, instance_id VARCHAR, instance_type VARCHAR,
+    accelerator VARCHAR, quantity DECIMAL(24, 12), replicas DECIMAL(24, 12), started_at TIMESTAMP, ended_at TIMESTAMP,
+    tags MAP(VARCHAR, VARCHAR)
 );
 
 CREATE TABLE holdings (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
-    workload_id VARCHAR NOT NULL, resource_id VARCHAR, accelerator VARCHAR, quantity DECIMAL(18, 6),
-    started_at TIMESTAMP, ended_at TIMESTAMP, pricing_category VARCHAR
+    source VARCHAR NOT NULL, workload_id VARCHAR NOT NULL, attempt BIGINT, status VARCHAR, resource_id VARCHAR,
+    node VARCHAR, accelerator VARCHAR, quantity DECIMAL(24, 12), billing_weight DECIMAL(24, 12), started_at TIMESTAMP,
+    ended_at TIMESTAMP, pricing_category VARCHAR, startup_s DOUBLE, start_step BIGINT, end_step BIGINT, kept_step BIGINT
 );
 
 CREATE TABLE outputs (
@@ -162,9 +173,15 @@ CREATE TABLE outputs (
     unit VARCHAR NOT NULL, quantity DECIMAL(38, 12) NOT NULL, attempts DECIMAL(38, 12), basis VARCHAR NOT NULL
 );
 
+CREATE TABLE series (
+    load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
+    series_key BIGINT NOT NULL, metric VARCHAR NOT NULL, native VARCHAR NOT NULL, kind VARCHAR NOT NULL, unit VARCHAR,
+    resource_id VARCHAR, node VARCHAR, workload_id VARCHAR, labels MAP(VARCHAR, VARCHAR)
+);
+
 CREATE TABLE samples (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
-    resource_id VARCHAR, workload_id VARCHAR, metric VARCHAR NOT NULL, sampled_at TIMESTAMP NOT NULL, value DOUBLE
+    series_key BIGINT NOT NULL, sampled_at TIMESTAMP NOT NULL, value DOUBLE
 );
 
 CREATE TABLE calls (
@@ -183,7 +200,9 @@ CREATE TABLE invoices (
 
 CREATE TABLE artifacts (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
-    artifact_id VARCHAR NOT NULL, kind VARCHAR, run VARCHAR, owner VARCHAR, gb_months DECIMAL(38, 12), last_access TIMESTAMP
+    artifact_id VARCHAR NOT NULL, kind VARCHAR, run VARCHAR, owner VARCHAR, resource_id VARCHAR, storage_class VARCHAR,
+    size_bytes BIGINT, gb_months DECIMAL(38, 12), period_start TIMESTAMP, period_end TIMESTAMP, created_at TIMESTAMP,
+    last_access TIMESTAMP, tags MAP(VARCHAR, VARCHAR)
 );
 
 CREATE TABLE model_versions (

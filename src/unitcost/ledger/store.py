@@ -27,13 +27,14 @@ from unitcost.facts.spend import (
     Selection,
     SpendRow,
 )
+from unitcost.facts.work import WorkPlan
 from unitcost.ledger import close, load, restate, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
 from unitcost.ledger.transaction import transaction
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 #: With less than this the engine stores rows as wide as charges on one core only.
 _MEMORY_LIMIT = "1300MB"
 _TRIES, _PAUSE_S = 20, 0.25
@@ -109,7 +110,7 @@ class Ledger:
 
     def load(
         self,
-        plan: Plan,
+        plan: Plan | WorkPlan,
         *,
         file: str,
         sha256: str,

@@ -11,7 +11,8 @@ from unitcost.readers.head import Head
 from unitcost.readers.opening import Source
 from unitcost.readers.reading import Reader
 from unitcost.readers.survey import head_of, look
-from unitcost.readers.table import all_readers
+from unitcost.readers.table import all_readers, claimed
+from unitcost.readers.work.reading import WorkReader, is_work
 
 _MOST_NAMED = 6
 
@@ -24,11 +25,11 @@ def find(path: Path, options: ReadOptions) -> list[tuple[str, int]]:
     BadFile
         When none does; names the nearest and what it lacks.
     """
-    source = look(path, options)
+    source = look(path, options, claimed)
     return _ranked(source, head_of(source))
 
 
-def choose(source: Source, options: ReadOptions) -> tuple[str, Reader]:
+def choose(source: Source, options: ReadOptions) -> tuple[str, Reader | WorkReader]:
     """Reader that the user names or options call for, else the surest.
 
     Raises
@@ -60,7 +61,11 @@ def choose(source: Source, options: ReadOptions) -> tuple[str, Reader]:
 
 
 def _ranked(source: Source, head: Head) -> list[tuple[str, int]]:
-    scores = [(name, reader.sniff(head)) for name, reader in all_readers().items()]
+    scores = [
+        (name, reader.sniff(head))
+        for name, reader in all_readers().items()
+        if head.format != "document" or is_work(reader)
+    ]
     known = sorted((score for score in scores if score[1] > 0), key=lambda score: -score[1])
     if not known:
         raise _unknown(source, head)
@@ -94,7 +99,7 @@ def _unknown(source: Source, head: Head) -> BadFile:
     )  # fmt: skip
 
 
-def _defining(reader: Reader) -> tuple[str, ...]:
+def _defining(reader: Reader | WorkReader) -> tuple[str, ...]:
     return tuple(getattr(reader, "DEFINING", ()))
 
 

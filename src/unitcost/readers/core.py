@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from unitcost.errors import BadBill, NeedsAnswer
 from unitcost.facts.mapping import Mapping, check
 from unitcost.facts.source import Plan, ReadOptions, Reject, Scan
+from unitcost.facts.work import WorkPlan
 from unitcost.readers import tables
 from unitcost.readers.careful import Copyist, widths_of
 from unitcost.readers.choosing import choose
 from unitcost.readers.complete import complete, source_columns
 from unitcost.readers.evidence import Evidence, Witness
 from unitcost.readers.opening import Source
-from unitcost.readers.reading import Reading
+from unitcost.readers.reading import Reader, Reading
 from unitcost.readers.survey import look
+from unitcost.readers.table import claimed
 from unitcost.readers.tables import Broken, Row
+from unitcost.readers.work.reading import WorkReader, is_work
+from unitcost.readers.work.sink import Sink
 from unitcost.units import MIB
 
 Progress = Callable[[int, int], None]
@@ -31,7 +35,7 @@ _PACKED_SUFFIXES = (".gz", ".zst")
 
 def read(
     path: Path, options: ReadOptions, *, workdir: Path, progress: Progress | None = None, careful: bool = False
-) -> Plan:
+) -> Plan | WorkPlan:
     """How to load a file.
 
     A large clean csv or a parquet file is left to the engine as it is (`Plan.fast`); any other is checked row
@@ -61,10 +65,12 @@ def read(
     BadSetting, UnknownName
         When an option is wrong.
     """
-    source = look(path, options)
+    source = look(path, options, claimed)
     name, reader = choose(source, options)
+    if is_work(reader):
+        return _read_work(source, reader, options, workdir, progress)
     first = tables.sample(source, SAMPLE_ROWS)
-    reading = reader.describe(source.columns, _padded(first, len(source.columns)), options)
+    reading = cast(Reader, reader).describe(source.columns, _padded(first, len(source.columns)), options)
     case = _Case(source=source, reading=reading, options=options, reader=name)
     settled = _settle(case, first)
     if not careful and _is_fast(case, settled.witness):
@@ -75,6 +81,22 @@ def read(
     columns = (*source.columns, *reading.derived)
     scan = Scan(path=target, format="csv", columns=columns, numbered=True)
     return _plan(case, settled, scan, rejects=tuple(copyist.rejects), width_flag=copyist.widths.flag)
+
+
+def _read_work(
+    source: Source, reader: WorkReader, options: ReadOptions, workdir: Path, progress: Progress | None
+) -> WorkPlan:
+    with Sink(workdir) as sink:
+        told = reader.fill(source, options, sink, progress)
+    flags = [*told.flags, *source.flags]
+    if options.timezone:
+        flags.append(f"Times without a zone are in {options.timezone}, as the user says.")
+    if not sink.rows_read:
+        flags.append("The file holds no records.")
+    return WorkPlan(
+        reader=reader.NAME, dialect=told.dialect, tables=sink.files(), rows_read=sink.rows_read,
+        conventions=told.conventions, flags=tuple(flags), rejects=tuple(sink.rejects),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Format = Literal["csv", "parquet", "jsonl", "json", "text"]
+Format = Literal["csv", "parquet", "jsonl", "json", "text", "document"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,8 @@ class Head:
     file
         Name for messages; never a reason to choose a reader.
     format
-        How the file is built. JSON is flattened: a nested object becomes columns with dotted names.
+        How the file is built. JSON is flattened: a nested object becomes columns with dotted names. A `document` is
+        a text that a reader takes apart itself: each reader of work is asked first whether it knows one by `data`.
     data
         First bytes, unpacked, at most 64 KiB; empty for parquet.
     columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +20,13 @@ _HEADER_LIMIT = 1 * MIB
 _MOST_COLUMNS = 5_000
 
 
-def look(path: Path, options: ReadOptions) -> Source:
+def look(path: Path, options: ReadOptions, claimed: Callable[[Head], bool] | None = None) -> Source:
     """How a file is built and which columns it has.
+
+    Parameters
+    ----------
+    claimed
+        Whether a reader knows a text by its first bytes and takes it apart itself.
 
     Raises
     ------
@@ -36,6 +42,9 @@ def look(path: Path, options: ReadOptions) -> Source:
         return _parquet(source)
     source = replace(source, data=data, encoding=encoding_of(data, options.encoding, name))
     said = _delimiter_said(options.delimiter, name)
+    document = replace(source, format="document")
+    if claimed and claimed(head_of(document)):
+        return document
     source = replace(source, format=_format_of(source, said))
     if source.format in ("json", "jsonl"):
         return _with_members(source)

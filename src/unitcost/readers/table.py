@@ -7,17 +7,29 @@ from importlib.metadata import entry_points
 from typing import cast
 
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
+from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
+from unitcost.readers.work.reading import WorkReader, is_work
 
-#: Name -> module. Among equally sure readers the earlier one reads the file.
-READERS: dict[str, Reader] = {
+#: Readers of bills and of useful units: name -> module. Among equally sure readers the earlier one reads the file.
+BILL_READERS: dict[str, Reader] = {
     module.NAME: cast(Reader, module)
     for module in (generic_csv, focus_invoice, focus, aws_cur, azure, gcp, oci, outputs_csv, rate_card)
 }
+#: Readers of schedulers, trackers, monitoring and storage: name -> module.
+WORK_READERS: dict[str, WorkReader] = {}
+READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
 
 
 @cache
-def all_readers() -> dict[str, Reader]:
+def all_readers() -> dict[str, Reader | WorkReader]:
     """The readers of this package, then those that other packages offer as entry points `unitcost.readers`."""
-    outside = {entry.name: cast(Reader, entry.load()) for entry in entry_points(group="unitcost.readers")}
+    outside = {
+        entry.name: cast("Reader | WorkReader", entry.load()) for entry in entry_points(group="unitcost.readers")
+    }
     return {**outside, **READERS}
+
+
+def claimed(head: Head) -> bool:
+    """Whether a reader of work knows a text by its first bytes and takes it apart itself."""
+    return any(is_work(reader) and reader.sniff(head) > 0 for reader in all_readers().values())

@@ -1,0 +1,177 @@
+"""Where a reader of work puts its rows: one csv per table of the ledger, written as they come."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from unitcost.facts.source import Reject
+from unitcost.facts.work import WORK_COLUMNS, TableFile, WorkKind, WorkTable
+from unitcost.readers.tables import RAW_LIMIT
+
+_FIRST_YEAR, _LAST_YEAR = 1990, 2200
+_WHOLE_LIMIT = 2**63
+_DECIMAL_LIMIT = Decimal(10) ** 12
+_PLACES = Decimal(1).scaleb(-12)
+
+
+class Sink:
+    """Takes the rows of one file; a context manager.
+
+    A record of the source counts as read once, by `read`; what it gives goes in by `add`, or the record is set aside
+    by `reject`. A value that its column cannot hold raises `ValueError` with the reason, before anything is written.
+    """
+
+    def __init__(self, workdir: Path) -> None:
+        self._workdir = workdir
+        self._stack = ExitStack()
+        self._writers: dict[WorkTable, Callable[[Sequence[Any]], Any]] = {}
+        self._counts: dict[WorkTable, int] = {}
+        self.rejects: list[Reject] = []
+        self.rows_read = 0
+
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def read(self, count: int = 1) -> int:
+        """Count records of the source; returns the number of the last, from 1."""
+        self.rows_read += count
+        return self.rows_read
+
+    def add(self, table: WorkTable, row: int, **values: Any) -> None:
+        """Add a row; columns that are left out are null.
+
+        Raises
+        ------
+        ValueError
+            When a value does not fit its column; nothing is written then.
+        """
+        self.add_all(row, [(table, values)])
+
+    def add_all(self, row: int, rows: Sequence[tuple[WorkTable, Mapping[str, Any]]]) -> None:
+        """Add all rows that one record gives, or none of them when a value does not fit.
+
+        Raises
+        ------
+        ValueError
+            With the name of the column and the reason.
+        """
+        made = [(table, cells_of(table, values)) for table, values in rows]
+        for table, cells in made:
+            self._writer(table)((row, *cells))
+            self._counts[table] += 1
+
+    def samples(self, row: int, series_key: int, points: Sequence[tuple[str | float, str | float]]) -> None:
+        """Add many (epoch [s], value) points of a series; they must be numbers already."""
+        write = self._writer("samples")
+        for at, value in points:
+            write((row, series_key, at, value))
+        self._counts["samples"] += len(points)
+
+    def reject(self, row: int, reason: str, raw: str, *, column: str = "", value: str = "") -> None:
+        """Set a record aside."""
+        self.rejects.append(Reject(row=row, column=column, value=value[:RAW_LIMIT], reason=reason, raw=raw[:RAW_LIMIT]))
+
+    def files(self) -> tuple[TableFile, ...]:
+        """What was written; call it after the sink is closed."""
+        return tuple(
+            TableFile(table=table, path=self._path(table), row_count=count) for table, count in self._counts.items()
+        )
+
+    def _path(self, table: WorkTable) -> Path:
+        return self._workdir / f"{table}.csv"
+
+    def _writer(self, table: WorkTable) -> Callable[[Sequence[Any]], Any]:
+        if table not in self._writers:
+            stream = self._stack.enter_context(self._path(table).open("w", encoding="utf-8", newline=""))
+            # With "\n" alone as line end a bare "\r" in a cell would not be quoted, and the engine would cut there.
+            self._writers[table] = csv.writer(stream, lineterminator="\r\n").writerow
+            self._counts[table] = 0
+        return self._writers[table]
+
+
+def cells_of(table: WorkTable, values: Mapping[str, Any]) -> list[str]:
+    """Cells of a row in the order of its columns.
+
+    Raises
+    ------
+    ValueError
+        When a value does not fit its column.
+    KeyError
+        When a value names no column of the table.
+    """
+    columns = WORK_COLUMNS[table]
+    unknown = values.keys() - {name for name, _ in columns}
+    if unknown:
+        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
+    return [_cell(name, kind, values.get(name)) for name, kind in columns]
+
+
+def _cell(name: str, kind: WorkKind, value: Any) -> str:
+    if value is None or value == "" or value == {}:
+        return ""
+    try:
+        return _WAYS[kind](value)
+    except (ValueError, ArithmeticError, TypeError) as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _text(value: Any) -> str:
+    return str(value).replace("\x00", "\ufffd")
+
+
+def _time(value: datetime) -> str:
+    if value.tzinfo is None:
+        raise ValueError(f"{value} names no time zone")
+    moment = value.astimezone(UTC)
+    if not _FIRST_YEAR <= moment.year < _LAST_YEAR:
+        raise ValueError(f"{moment:%Y-%m-%d} is not a date between {_FIRST_YEAR} and {_LAST_YEAR}")
+    return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _epoch(value: Any) -> str:
+    return str(Decimal(str(value)))
+
+
+def _whole(value: Any) -> str:
+    whole = int(value)
+    if not -_WHOLE_LIMIT <= whole < _WHOLE_LIMIT:
+        raise ValueError(f"{whole} is too large")
+    return str(whole)
+
+
+def _decimal(value: Any) -> str:
+    amount = Decimal(value) if not isinstance(value, float) else Decimal(repr(value))
+    if not amount.is_finite() or amount.copy_abs() >= _DECIMAL_LIMIT:
+        raise ValueError(f"{value} is not a number that the ledger can hold")
+    return f"{amount.quantize(_PLACES):f}"
+
+
+def _number(value: Any) -> str:
+    return repr(float(value))
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _labels(value: Mapping[str, Any]) -> str:
+    return json.dumps({_text(k): _text(v) for k, v in value.items() if v is not None}, ensure_ascii=False)
+
+
+_WAYS: dict[WorkKind, Callable[[Any], str]] = {
+    "text": _text, "time": _time, "epoch": _epoch, "whole": _whole, "decimal": _decimal, "number": _number,
+    "truth": _truth, "labels": _labels,
+}  # fmt: skip
