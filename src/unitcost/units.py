@@ -11,10 +11,14 @@ LEDGER_UNIT = Decimal(1).scaleb(-LEDGER_PLACES)
 #: Places of an amount that is printed for a person.
 CENT_PLACES = 2
 CENT = Decimal("0.01")
+#: Places of a measured share.
+SHARE_PLACES = 6
 
 SECONDS_PER_MINUTE = 60
 SECONDS_PER_HOUR = 3600
 HOURS_PER_DAY = 24
+#: Hours of an average month: 365 days / 12.
+HOURS_PER_MONTH = 730
 SECONDS_PER_DAY = SECONDS_PER_HOUR * HOURS_PER_DAY
 MICROSECONDS_PER_SECOND = 1_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unitcost.attribution.names import (
+from unitcost.facts.drivers import (
     DATA_MOVEMENT,
     DEVELOPMENT,
     LLM_API,

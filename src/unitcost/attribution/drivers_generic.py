@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unitcost.attribution.names import DATA_MOVEMENT, LLM_API, PLATFORM, STORAGE, TRAINING
+from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, PLATFORM, STORAGE, TRAINING
 
 _LLM_SELLER = (
     "(provider ~ 'OpenAI*' or provider ~ 'Anthropic*' or provider ~ 'Mistral*' or provider ~ 'Cohere*' or "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from unitcost.attribution.names import (
+from unitcost.facts.drivers import (
     DATA_MOVEMENT,
     DEVELOPMENT,
     EVALUATION,

@@ -12,13 +12,15 @@ from unitcost.facts.charges import CostKind
 
 #: What kind of line of the bill a charge is.
 Line = Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
+#: Lines that are no use of a service.
+LINES: tuple[Line, ...] = ("unused commitment", "purchase", "tax", "credit", "refund", "adjustment")
 
 #: What a report can be grouped by.
 DIMENSIONS: tuple[str, ...] = (
     "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
     "provider", "service", "category", "account", "billing_account", "region", "resource", "resource_type",
     "charge_category", "commitment", "commitment_status", "invoice", "publisher", "currency",
-    "billing_month", "month", "day", "file", "bridge_step", "rate_since",
+    "billing_month", "month", "day", "file", "bridge_step", "hourly_rate", "rate_since",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from unitcost.facts.drivers import DEVELOPMENT, EVALUATION, PLATFORM, PREPROCESSING, SERVING, TRAINING
 from unitcost.facts.source import Reject
 
 #: `epoch`: seconds since 1970-01-01 UTC, as many places as the source has; `time`: a UTC moment; `labels`: a JSON
@@ -20,15 +21,15 @@ WorkTable = Literal[
 
 #: Kinds of workload, and the driver that each is for.
 WORKLOAD_DRIVERS: dict[str, str] = {
-    "training": "training",
-    "sweep": "training",
-    "trial": "training",
-    "evaluation": "evaluation",
-    "preprocessing": "preprocessing",
-    "endpoint": "serving",
-    "batch inference": "serving",
-    "notebook": "development",
-    "service": "shared platform",
+    "training": TRAINING,
+    "sweep": TRAINING,
+    "trial": TRAINING,
+    "evaluation": EVALUATION,
+    "preprocessing": PREPROCESSING,
+    "endpoint": SERVING,
+    "batch inference": SERVING,
+    "notebook": DEVELOPMENT,
+    "service": PLATFORM,
 }
 #: How a life of a workload ended, whatever the source calls it.
 STATUSES = ("running", "completed", "failed", "cancelled", "preempted", "timeout", "pruned", "never started", "unknown")

@@ -8,12 +8,14 @@ from datetime import UTC, date
 from functools import cache
 from importlib import resources
 from math import gcd
+from typing import Any
 
 import duckdb
 
 from unitcost.errors import UnitcostError
 from unitcost.facts.charges import COST_COLUMNS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
+from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 #: What makes billed and effective cost of a charge differ; null where they do not.
 BRIDGE_STEP = (
@@ -50,6 +52,11 @@ _DIMENSIONS = {
 _OWNED = (
     "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
 )  # fmt: skip
+#: Cost of an hour of the charge period, to six digits; a name for charges of the same price, nothing to compute with.
+_HOURLY_RATE = (
+    f"printf('%.6g', CAST({{cost}} AS DOUBLE) * {SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND} / "
+    "nullif(epoch_us(charge_period_end) - epoch_us(charge_period_start), 0))"
+)
 _BUCKETS = {"month", "day"}
 
 
@@ -63,6 +70,7 @@ class Question:
     rates_since: Sequence[date] = ()
     where: tuple[tuple[str, str | None], ...] = ()
     currency: str = ""
+    resources: tuple[str, ...] | None = None  # only charges of these
 
     @property
     def names(self) -> set[str]:
@@ -97,6 +105,15 @@ def ask_spend(con: duckdb.DuckDBPyConnection, question: Question) -> list[SpendR
         )
         for row in con.execute(sql, values).fetchall()
     ]  # fmt: skip
+
+
+def ask_periods(con: duckdb.DuckDBPyConnection, question: Question) -> list[tuple[Any, ...]]:
+    """Distinct charge periods behind each sum: its keys, then start and end."""
+    check_dimensions(tuple(question.names))
+    placed = _placed(con, question)
+    condition, values = _conditions(question)
+    keys = "".join(f"{_expression(name, question)} AS {name}, " for name in question.dims)
+    return con.execute(query("paid_periods").format(keys=keys, placed=placed, where=condition), values).fetchall()
 
 
 def ask_rows(con: duckdb.DuckDBPyConnection, question: Question, limit: int | None) -> list[LedgerRow]:
@@ -144,10 +161,12 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
 def _expression(name: str, question: Question) -> str:
     if name == "rate_since":
         return f"strftime({_rate_since(question.rates_since)}, '%Y-%m-%d')"
+    if name == "hourly_rate":
+        return _HOURLY_RATE.format(cost=COST_COLUMNS[question.selection.cost])
     return name if name in _OWNED else _DIMENSIONS[name]
 
 
-def _conditions(question: Question) -> tuple[str, list[str | None]]:
+def _conditions(question: Question) -> tuple[str, list[Any]]:
     conditions = ["true", *(f"{_expression(name, question)} IS NOT DISTINCT FROM ?" for name, _ in question.where)]
     selection = question.selection
     if selection.place == "charge":
@@ -155,7 +174,11 @@ def _conditions(question: Question) -> tuple[str, list[str | None]]:
             conditions.append(f"bucket >= '{selection.start:%Y-%m}'")
         if selection.end:
             conditions.append(f"bucket < '{selection.end:%Y-%m}'")
-    return " AND ".join(conditions), [value for _, value in question.where]
+    values: list[Any] = [value for _, value in question.where]
+    if question.resources is not None:
+        conditions.append("resource_id IN (SELECT unnest(?::VARCHAR[]))")
+        values.append(list(question.resources))
+    return " AND ".join(conditions), values
 
 
 def _rate_since(days: Sequence[date]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.capacity import WorkAnswers
 from unitcost.facts.rules import OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
 from unitcost.facts.spend import ClosingRow, Selection, SpendRow
@@ -56,6 +57,8 @@ class ReportInput:
         Makes the figures of the movers, which may look one month back.
     by
         The extra grouping that was asked for: its dimensions and sums.
+    work
+        What is known about work; None when nothing is.
     """
 
     selection: Selection
@@ -79,6 +82,7 @@ class ReportInput:
     near_misses: list[NearMiss]
     loads: list[LoadRecord]
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
+    work: WorkAnswers | None = None
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:

@@ -1,0 +1,128 @@
+"""Paid capacity and who held it, as the ledger gives it and the pure rooms answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from unitcost.facts.spend import SpendRow
+from unitcost.figure import Figure
+
+#: What became of a charge, so that all of them add up to the bill.
+State = Literal["used", "allocated idle", "use unknown", "unallocated"]
+STATES: tuple[State, ...] = ("used", "allocated idle", "use unknown", "unallocated")
+#: Names by which something that can be held is known: a card, its node, and the instance that the provider bills.
+Names = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownResource:
+    """A card or a node that somebody told of; None where that is not known.
+
+    `quantity` counts its accelerators.
+    """
+
+    resource_id: str | None
+    node: str | None
+    instance_id: str | None
+    quantity: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRow:
+    """What one workload held of one resource, an exact stretch of time. `ended_at` is None while its end is unknown."""
+
+    workload: str  # source:workload_id
+    resource_id: str | None
+    node: str | None
+    accelerator: str | None
+    quantity: Decimal
+    started_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaugeRow:
+    """How busy a card was over the time it was watched.
+
+    `workload` is empty where the measurement is of the whole card, which several may share.
+    """
+
+    resource_id: str | None
+    node: str | None
+    workload: str
+    busy_share: Decimal
+    watched_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaidRow:
+    """Charges of one resource at one hourly rate, and the periods that they paid for, in UTC."""
+
+    spend: SpendRow  # keys: see PAID_DIMS
+    periods: tuple[tuple[datetime, datetime], ...]
+
+
+#: Dimensions that charges of capacity are grouped by.
+PAID_DIMS: tuple[str, ...] = ("resource", "hourly_rate", "driver", "line")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatePart:
+    """A part of paid capacity: whose, on what, and what became of it.
+
+    `workload` is empty for what nobody held.
+    """
+
+    place: str
+    workload: str
+    state: State
+    amount: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What became of paid capacity.
+
+    Parameters
+    ----------
+    parts
+        They add up to the charges of every resource that somebody is known to have held.
+    matched
+        Figures of those charges, by driver.
+    notes
+        What had to be taken for granted, and what does not fit.
+    """
+
+    parts: tuple[StatePart, ...]
+    matched: tuple[tuple[str, Figure], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Who a workload belongs to and what it is for, as decided by the rules of the settings."""
+
+    workload: str  # source:workload_id
+    name: str
+    kind: str
+    owners: dict[str, str]
+    driver: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkAnswers:
+    """What is known about work, beside what was paid.
+
+    Parameters
+    ----------
+    capacity
+        Unit -> what became of paid capacity.
+    workers
+        Workload -> whose it is.
+    """
+
+    capacity: dict[str, Capacity]
+    workers: dict[str, Worker]

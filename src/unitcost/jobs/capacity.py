@@ -1,0 +1,123 @@
+"""Joining what was paid for with who held it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from unitcost.attribution import decide
+from unitcost.attribution.capacity import Held, Period, merged
+from unitcost.attribution.places import Places
+from unitcost.attribution.states import CapacitySplitter, Paid
+from unitcost.facts.capacity import PAID_DIMS, HeldRow, PaidRow, WorkAnswers, Worker
+from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
+from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
+from unitcost.facts.spend import Selection
+from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
+from unitcost.facts.zones import zone_of
+from unitcost.ledger import Ledger
+from unitcost.ledger.spend import Question
+
+if TYPE_CHECKING:
+    from unitcost.jobs.review import Asking
+    from unitcost.report.amounts import Amounts
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+#: What is charged under the id of a machine and is no capacity that work could hold.
+_NO_CAPACITY = frozenset({STORAGE, DATA_MOVEMENT, LLM_API})
+_USAGE = ("usage", "marketplace")
+
+
+def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
+    """What became of paid capacity, and whose work it was; None when nothing is known about work."""
+    known = asking.ledger.known_resources()
+    if not known:
+        return None
+    places = Places.over(known, asking.ledger.charged_names(asking.selection))
+    if not places.charged:
+        return WorkAnswers(capacity={}, workers=workers(asking.ledger, asking.settings))
+    held = held_by_place(places, asking.ledger.held())
+    splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses={}, at=amounts.selection.tag)
+    capacity = {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
+    return WorkAnswers(capacity=capacity, workers=workers(asking.ledger, asking.settings))
+
+
+def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Held]]:
+    """Holdings of the places that are charged; those whose end is not known are left out.
+
+    Where accelerators of a place were held its cores do not count: a job that holds all cards uses some cores too.
+    """
+    accelerators: dict[str, list[Held]] = defaultdict(list)
+    cores: dict[str, list[Held]] = defaultdict(list)
+    for row in rows:
+        place = places.find(row.resource_id, row.node)
+        if place is None or row.ended_at is None:
+            continue
+        (cores if row.accelerator == CPU else accelerators)[place].append(
+            Held(
+                workload=row.workload, quantity=row.quantity, start_us=_us(row.started_at), end_us=_us(row.ended_at)
+            )
+        )  # fmt: skip
+    return {**cores, **accelerators}
+
+
+def workers(ledger: Ledger, settings: Settings) -> dict[str, Worker]:
+    """Owner and driver of each workload: by the rules for charges, else by its kind."""
+    listed = list(ledger.workload_facets())
+    found = {}
+    for (key, facet), decided in zip(listed, decide((facet for _, facet in listed), settings), strict=True):
+        kind = facet.get("resource_type") or ""
+        by_kind = WORKLOAD_DRIVERS.get(kind, UNKNOWN_DRIVER)
+        found[key] = Worker(
+            workload=key, name=facet.get("resource_name") or key, kind=kind,
+            owners={owner: decided.owners[owner][0] for owner in OWNER_KINDS},
+            driver=by_kind if decided.driver == UNKNOWN_DRIVER else decided.driver,
+        )  # fmt: skip
+    return found
+
+
+def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Paid]]:
+    """Unit -> charges of the places, by hourly rate, in a fixed order."""
+    question = Question(
+        selection=asking.selection, dims=PAID_DIMS, placements=asking.months, rates_since=asking.rates_since,
+        resources=places.charged,
+    )  # fmt: skip
+    rows = [row for row in asking.ledger.paid(question) if _is_capacity(row, asking.currency)]
+    periods: dict[tuple[str | None, ...], list[Period]] = defaultdict(list)
+    for row in rows:
+        periods[row.spend.keys] += clipped(((_us(start), _us(end)) for start, end in row.periods), asking.selection)
+    found: dict[str, list[Paid]] = {}
+    for unit, figures in amounts.by_unit("capacity", PAID_DIMS, [row.spend for row in rows]).items():
+        found[unit] = [
+            Paid(
+                place=str(key[0]), rate=f"{key[1]}-{key[3]}", driver=key[2] or UNKNOWN_DRIVER, charges=figure,
+                periods=tuple(merged(periods[key])),
+            )
+            for key, figure in figures.items()
+        ]  # fmt: skip
+    return found
+
+
+def _is_capacity(row: PaidRow, currency: str) -> bool:
+    _, _, driver, line = row.spend.keys
+    return line in _USAGE and driver not in _NO_CAPACITY and (not currency or row.spend.currency == currency)
+
+
+def clipped(periods: Iterable[Period], selection: Selection) -> Sequence[Period]:
+    """Periods inside the range of a selection by charge period; a charge that counts whole keeps its period."""
+    if selection.place != "charge":
+        return list(periods)
+    zone = zone_of(selection.timezone)
+    start_us = _us(datetime.combine(selection.start, datetime.min.time(), zone)) if selection.start else None
+    end_us = _us(datetime.combine(selection.end, datetime.min.time(), zone)) if selection.end else None
+    return [
+        (start if start_us is None else max(start, start_us), end if end_us is None else min(end, end_us))
+        for start, end in periods
+    ]
+
+
+def _us(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND

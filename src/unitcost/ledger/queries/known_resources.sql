@@ -1,0 +1,11 @@
+-- Cards, nodes and instances that somebody told of, held or watched.
+SELECT resource_id, node, instance_id, max(quantity) FROM (
+    SELECT resource_id, node, instance_id, quantity FROM resources WHERE coalesce(accelerator, '') <> 'cpu'
+    UNION ALL
+    SELECT DISTINCT resource_id, node, NULL, NULL FROM holdings
+    UNION ALL
+    SELECT DISTINCT resource_id, node, NULL, NULL FROM series
+)
+WHERE resource_id IS NOT NULL OR node IS NOT NULL OR instance_id IS NOT NULL
+GROUP BY ALL
+ORDER BY ALL
