@@ -7,6 +7,7 @@ from typing import Any
 from unitcost import money
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure
+from unitcost.report import work_answers
 from unitcost.report.amounts import ByUnit
 from unitcost.report.inputs import DIMS, ReportInput
 from unitcost.report.sections import closing, spending
@@ -38,6 +39,7 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             {"unit": answer.unit, "cheapest": answer.cheapest or None, "reason": answer.reason}
             for answer in given.comparisons
         ],
+        "capacity": work_answers.capacity(given.work),
         "closing": _closing(given),
         "rates_used": [
             {

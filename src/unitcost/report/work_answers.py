@@ -1,0 +1,65 @@
+"""Answers about work for the JSON report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from unitcost import money
+from unitcost.facts.capacity import StatePart, WorkAnswers, Worker
+from unitcost.facts.rules import OWNER_KINDS, UNTAGGED, OwnerKind
+
+_NameOf = Callable[[StatePart], str]
+
+
+def capacity(work: WorkAnswers | None) -> dict[str, Any]:
+    """Paid capacity by unit: in all, by owner, by driver, by resource and by workload; decimal strings.
+
+    What nobody held has no owner, driver or workload: it stands under the empty name there.
+    """
+    if work is None:
+        return {}
+    return {
+        unit: {
+            "states": _sums(found.parts, lambda part: part.state),
+            **{kind: _by(found.parts, _owner_of(work.workers, kind)) for kind in OWNER_KINDS},
+            "driver": _by(found.parts, _driver_of(work.workers)),
+            "resource": _by(found.parts, lambda part: part.place),
+            "workload": _by(found.parts, lambda part: part.workload),
+            "notes": list(found.notes),
+        }
+        for unit, found in work.capacity.items()
+    }
+
+
+def _by(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, dict[str, str]]:
+    groups: dict[str, list[StatePart]] = defaultdict(list)
+    for part in parts:
+        groups[name_of(part)].append(part)
+    return {name: _sums(found, lambda part: part.state) for name, found in sorted(groups.items())}
+
+
+def _sums(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, str]:
+    groups: dict[str, list[StatePart]] = defaultdict(list)
+    for part in parts:
+        groups[name_of(part)].append(part)
+    return {
+        name: money.text(money.add(part.amount.value or money.ZERO for part in found))
+        for name, found in sorted(groups.items())
+    }
+
+
+def _owner_of(workers: dict[str, Worker], kind: OwnerKind) -> _NameOf:
+    return lambda part: _told(workers, part, lambda worker: worker.owners[kind], UNTAGGED)
+
+
+def _driver_of(workers: dict[str, Worker]) -> _NameOf:
+    return lambda part: _told(workers, part, lambda worker: worker.driver, "unknown")
+
+
+def _told(workers: dict[str, Worker], part: StatePart, tell: Callable[[Worker], str], otherwise: str) -> str:
+    if not part.workload:
+        return ""
+    worker = workers.get(part.workload)
+    return tell(worker) if worker else otherwise

@@ -1,0 +1,132 @@
+"""Bills and holdings joined: the report says who held what was paid for, and it closes."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Desk
+from unitcost import money
+from unitcost.facts.source import ReadOptions
+from unitcost.facts.work import WorkPlan, WorkTable
+from unitcost.figure import Figure, recompute
+from unitcost.jobs.explain import RowReader, explain
+from unitcost.jobs.review import review
+from unitcost.jobs.selecting import parse_tag
+from unitcost.jobs.workspace import open_workspace
+from unitcost.ledger import Ledger
+from unitcost.readers.work.sink import Sink
+
+NOW = datetime(2031, 7, 1, tzinfo=UTC)
+DAY, NEXT = datetime(2031, 6, 3, tzinfo=UTC), datetime(2031, 6, 4, tzinfo=UTC)
+HEADER = "BilledCost,EffectiveCost,ListCost,ContractedCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd," + (
+    "BillingPeriodStart,BillingPeriodEnd,ChargeCategory,ProviderName,ServiceName,ServiceCategory,ResourceId,ResourceName,Tags\n"
+)
+
+
+def hours(resource: str, name: str, usd: str, count: int = 24) -> str:
+    """Hourly charges of a resource on the third of June."""
+    return "".join(
+        f"{usd},{usd},{usd},{usd},USD,2031-06-03T{h:02}:00:00Z,{f'2031-06-03T{h + 1:02}' if h < 23 else '2031-06-04T00'}:00:00Z,"
+        f"2031-06-01T00:00:00Z,2031-07-01T00:00:00Z,Usage,Rented,GPU machine,Compute,{resource},{name},\n"
+        for h in range(count)
+    )  # fmt: skip
+
+
+def work(desk: Desk, rows: list[tuple[WorkTable, dict[str, Any]]], file: str = "work") -> None:
+    """Put rows about work into the ledger of a workspace."""
+    folder = desk.folder / "sink"
+    folder.mkdir(exist_ok=True)
+    with Sink(folder) as sink:
+        for table, values in rows:
+            sink.add(table, sink.read(), **({"source": "test"} if "series_key" not in values else {}), **values)
+    plan = WorkPlan(reader="test", dialect="", tables=sink.files(), rows_read=sink.rows_read, conventions=())
+    with Ledger.open(desk.folder / ".unitcost" / "ledger.duckdb") as ledger:
+        ledger.load(plan, file=file, sha256=file, source=file, options=ReadOptions(), now=NOW)
+
+
+def holding(workload: str, node: str, quantity: str, **more: Any) -> tuple[WorkTable, dict[str, Any]]:
+    values = {"workload_id": workload, "node": node, "quantity": Decimal(quantity), "accelerator": "h100"}
+    return "holdings", {**values, "started_at": DAY, "ended_at": NEXT, **more}
+
+
+def node(name: str, quantity: int, instance: str | None = None) -> tuple[WorkTable, dict[str, Any]]:
+    return "resources", {"node": name, "quantity": quantity, "instance_id": instance, "accelerator": "h100"}
+
+
+@pytest.fixture
+def joined(desk: Desk) -> Desk:
+    """Two machines on the bill: one held by two workloads, one known and held by nobody; a disk beside them."""
+    bill = HEADER + hours("arn:cloud:machine/i-1", "n1", "20") + hours("i-2", "n2", "10") + hours("vol-1", "disk", "1")
+    desk.load(str(desk.write("bill.csv", bill)))
+    work(desk, [
+        node("n1", 8, "i-1"), node("n2", 8, "i-2"),
+        holding("serve", "n1", "4"), holding("train", "n1", "3"),
+        ("workloads", {"workload_id": "serve", "kind": "endpoint", "name": "heron", "tags": {"team": "search"}}),
+        ("workloads", {"workload_id": "train", "kind": "training", "team": "risk"}),
+    ])  # fmt: skip
+    return desk
+
+
+def test_what_was_held_and_what_was_not_add_up_to_the_bill(joined: Desk) -> None:
+    found = joined.report()["capacity"]["USD"]
+    assert found["workload"] == {
+        "": {"unallocated": "300"}, "test:serve": {"use unknown": "240"}, "test:train": {"use unknown": "180"},
+    }  # fmt: skip
+    assert found["resource"] == {
+        "arn:cloud:machine/i-1": {"unallocated": "60", "use unknown": "420"}, "i-2": {"unallocated": "240"},
+    }  # fmt: skip
+    assert found["team"] == {
+        "": {"unallocated": "300"},
+        "risk": {"use unknown": "180"},
+        "search": {"use unknown": "240"},
+    }
+    assert set(found["driver"]) == {"", "serving", "training"}
+
+
+def test_the_table_of_states_is_the_whole_bill(joined: Desk) -> None:
+    report = joined.report()
+    section = next(s for s in report["sections"] if s["key"] == "capacity")
+    assert Decimal(section["tables"][0]["total"][1]["value"]) == Decimal(report["total"]["USD"])
+
+
+def test_every_figure_of_capacity_comes_back_from_its_rows(joined: Desk) -> None:
+    workspace = open_workspace(joined.folder, as_of="2031-07-01")
+    report = review(workspace, parse_tag("all,effective"))
+    figures = [f for f in report.figures().values() if f.id.startswith("capacity")]
+    assert len(figures) > 10
+    with workspace.open_ledger() as ledger:
+        reader = RowReader(ledger, ())
+        for figure in figures:
+            assert recompute(figure, lambda rows: _sum(reader, rows)) == figure.value, figure.id
+
+
+def _sum(reader: RowReader, rows: Any) -> Decimal:
+    leaf = Figure(
+        id="x@all,effective", value=None, unit="", basis="billed", op="rows", formula="", rows=rows
+    )  # fmt: skip
+    return money.add(row.amount for row in reader.read(leaf, None))
+
+
+def test_a_holding_that_two_exports_tell_of_counts_once(joined: Desk) -> None:
+    before = joined.report()["capacity"]
+    work(joined, [holding("serve", "n1", "4"), holding("train", "n1", "3", ended_at=None)], file="again")
+    assert joined.report()["capacity"] == before
+
+
+def test_work_that_may_still_run_holds_nothing_yet(joined: Desk) -> None:
+    work(joined, [holding("new", "n2", "8", ended_at=None)], file="running")
+    assert joined.report()["capacity"]["USD"]["resource"]["i-2"] == {"unallocated": "240"}
+
+
+def test_explain_unfolds_a_part(joined: Desk) -> None:
+    report = joined.report()
+    section = next(s for s in report["sections"] if s["key"] == "capacity")
+    cell = section["tables"][3]["rows"][0][3]
+    found = explain(open_workspace(joined.folder, as_of="2031-07-01"), cell["figure"])
+    assert found.figure.value == Decimal(240)
+    assert "split" in json.dumps([f.op for f in found.figure.inputs])
