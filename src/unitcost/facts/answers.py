@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
 
 from unitcost.figure import Figure
+
+Traffic = Literal["in use", "no requests", "traffic unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,26 @@ class UnitCost:
     quantity: Figure
     per_unit: Figure
     wasted: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointAnswer:
+    """Whether anybody called an endpoint.
+
+    Parameters
+    ----------
+    requests
+        Requests, or predictions where those are counted; None when nothing tells, which is not the same as none.
+    recoverable
+        What switching it off would save a month, at its present price; only where there were no requests.
+    """
+
+    name: str
+    cost: Figure
+    traffic: Traffic
+    requests: Decimal | None
+    unit: str
+    recoverable: Figure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

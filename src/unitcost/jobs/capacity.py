@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 #: What is charged under the id of a machine and is no capacity that work could hold.
 _NO_CAPACITY = frozenset({STORAGE, DATA_MOVEMENT, LLM_API})
-_USAGE = ("usage", "marketplace")
+USAGE = ("usage", "marketplace")
 
 
 def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
@@ -58,7 +58,7 @@ def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Hel
             continue
         (cores if row.accelerator == CPU else accelerators)[place].append(
             Held(
-                workload=row.workload, quantity=row.quantity, start_us=_us(row.started_at), end_us=_us(row.ended_at)
+                workload=row.workload, quantity=row.quantity, start_us=microseconds(row.started_at), end_us=microseconds(row.ended_at)
             )
         )  # fmt: skip
     return {**cores, **accelerators}
@@ -88,7 +88,9 @@ def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Pa
     rows = [row for row in asking.ledger.paid(question) if _is_capacity(row, asking.currency)]
     periods: dict[tuple[str | None, ...], list[Period]] = defaultdict(list)
     for row in rows:
-        periods[row.spend.keys] += clipped(((_us(start), _us(end)) for start, end in row.periods), asking.selection)
+        periods[row.spend.keys] += clipped(
+            ((microseconds(start), microseconds(end)) for start, end in row.periods), asking.selection
+        )
     found: dict[str, list[Paid]] = {}
     for unit, figures in amounts.by_unit("capacity", PAID_DIMS, [row.spend for row in rows]).items():
         found[unit] = [
@@ -103,7 +105,7 @@ def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Pa
 
 def _is_capacity(row: PaidRow, currency: str) -> bool:
     _, _, driver, line = row.spend.keys
-    return line in _USAGE and driver not in _NO_CAPACITY and (not currency or row.spend.currency == currency)
+    return line in USAGE and driver not in _NO_CAPACITY and (not currency or row.spend.currency == currency)
 
 
 def clipped(periods: Iterable[Period], selection: Selection) -> Sequence[Period]:
@@ -111,13 +113,13 @@ def clipped(periods: Iterable[Period], selection: Selection) -> Sequence[Period]
     if selection.place != "charge":
         return list(periods)
     zone = zone_of(selection.timezone)
-    start_us = _us(datetime.combine(selection.start, datetime.min.time(), zone)) if selection.start else None
-    end_us = _us(datetime.combine(selection.end, datetime.min.time(), zone)) if selection.end else None
+    start_us = microseconds(datetime.combine(selection.start, datetime.min.time(), zone)) if selection.start else None
+    end_us = microseconds(datetime.combine(selection.end, datetime.min.time(), zone)) if selection.end else None
     return [
         (start if start_us is None else max(start, start_us), end if end_us is None else min(end, end_us))
         for start, end in periods
     ]
 
 
-def _us(moment: datetime) -> int:
+def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND

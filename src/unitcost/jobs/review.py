@@ -23,6 +23,7 @@ from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, 
 from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
 from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.endpoints import endpoints
 from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
@@ -145,7 +146,7 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         near_misses=near, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
-        work=work_answers(asking, amounts),
+        work=work_answers(asking, amounts), endpoints=endpoints(asking, amounts),
     )  # fmt: skip
 
 

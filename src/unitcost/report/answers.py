@@ -40,6 +40,7 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             for answer in given.comparisons
         ],
         "capacity": work_answers.capacity(given.work),
+        "endpoints": work_answers.endpoints(given.endpoints),
         "closing": _closing(given),
         "rates_used": [
             {

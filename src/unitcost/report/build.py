@@ -8,7 +8,7 @@ from unitcost.report import charts
 from unitcost.report.answers import answers
 from unitcost.report.inputs import DIMS, ReportInput
 from unitcost.report.model import Report, Section, Tile
-from unitcost.report.sections import capacity, changes, closing, loaded, spending, units
+from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units
 
 
 def build(given: ReportInput) -> Report:
@@ -20,6 +20,7 @@ def build(given: ReportInput) -> Report:
         changes.flow(given),
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
         units.unit_costs(given),
+        endpoints.endpoints(given),
         capacity.capacity(given),
         changes.movers(given),
         spending.untagged(given),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.answers import Comparison, EndpointAnswer, Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.capacity import WorkAnswers
 from unitcost.facts.rules import OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
@@ -59,6 +59,8 @@ class ReportInput:
         The extra grouping that was asked for: its dimensions and sums.
     work
         What is known about work; None when nothing is.
+    endpoints
+        Unit -> endpoints that are paid for, the dearest first.
     """
 
     selection: Selection
@@ -83,6 +85,7 @@ class ReportInput:
     loads: list[LoadRecord]
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
     work: WorkAnswers | None = None
+    endpoints: dict[str, list[EndpointAnswer]] = field(default_factory=dict)
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:

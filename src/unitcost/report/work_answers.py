@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from unitcost import money
+from unitcost.facts.answers import EndpointAnswer
 from unitcost.facts.capacity import StatePart, WorkAnswers, Worker
 from unitcost.facts.rules import OWNER_KINDS, UNTAGGED, OwnerKind
+from unitcost.figure import Figure
+from unitcost.units import CENT_PLACES
 
 _NameOf = Callable[[StatePart], str]
 
@@ -31,6 +34,28 @@ def capacity(work: WorkAnswers | None) -> dict[str, Any]:
         }
         for unit, found in work.capacity.items()
     }
+
+
+def endpoints(found: Mapping[str, Sequence[EndpointAnswer]]) -> dict[str, dict[str, Any]]:
+    """Endpoints by unit and name; `idle` is true without requests, false with some, null when nothing tells."""
+    return {
+        unit: {
+            answer.name: {
+                "cost": money.text(answer.cost.value or money.ZERO), "traffic": answer.traffic,
+                "requests": None if answer.requests is None else money.text(answer.requests),
+                "idle": {"in use": False, "no requests": True, "traffic unknown": None}[answer.traffic],
+                "monthly_saving": _cents(answer.recoverable),
+            }
+            for answer in answers
+        }
+        for unit, answers in found.items()
+    }  # fmt: skip
+
+
+def _cents(figure: Figure | None) -> str | None:
+    if figure is None or figure.value is None:
+        return None
+    return str(money.round_places(figure.value, CENT_PLACES))
 
 
 def _by(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, dict[str, str]]:

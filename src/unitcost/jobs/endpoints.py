@@ -1,0 +1,62 @@
+"""Joining what is paid for serving with the requests that were served."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from unitcost.attribution.capacity import Period, merged
+from unitcost.attribution.places import short_name
+from unitcost.economics.endpoints import Endpoint, endpoint_answers
+from unitcost.facts.answers import EndpointAnswer
+from unitcost.facts.capacity import PaidRow
+from unitcost.facts.drivers import SERVING
+from unitcost.jobs.capacity import USAGE, clipped, microseconds
+from unitcost.ledger.spend import Question
+
+if TYPE_CHECKING:
+    from unitcost.jobs.review import Asking
+    from unitcost.report.amounts import Amounts
+
+_DIMS = ("resource", "line")
+
+
+def endpoints(asking: Asking, amounts: Amounts) -> dict[str, list[EndpointAnswer]]:
+    """Unit -> endpoints that are paid for by name, and whether anybody called them."""
+    rows = _paid(asking)
+    outputs = asking.ledger.outputs(asking.selection)
+    names = _services([str(row.spend.keys[0]) for row in rows], sorted({row.service for row in outputs}))
+    paid: dict[str, list[Period]] = defaultdict(list)
+    for row in rows:
+        periods = ((microseconds(start), microseconds(end)) for start, end in row.periods)
+        paid[str(row.spend.keys[0])] += clipped(periods, asking.selection)
+    lengths = {name: sum(end - start for start, end in merged(periods)) for name, periods in paid.items()}
+    by_unit = amounts.by_unit("endpoint-cost", _DIMS, [row.spend for row in rows], keep=1)
+    return {
+        unit: endpoint_answers(
+            [Endpoint(name=str(name), cost=cost, paid_us=lengths[str(name)]) for (name,), cost in figures.items()],
+            outputs, at=amounts.selection.tag, names=names,
+        )
+        for unit, figures in by_unit.items()
+    }  # fmt: skip
+
+
+def _paid(asking: Asking) -> list[PaidRow]:
+    question = Question(
+        selection=asking.selection, dims=_DIMS, placements=asking.months, rates_since=asking.rates_since,
+        where=(("driver", SERVING),),
+    )  # fmt: skip
+    return [
+        row
+        for row in asking.ledger.paid(question)
+        if row.spend.keys[0] and row.spend.keys[1] in USAGE and asking.currency in ("", row.spend.currency)
+    ]
+
+
+def _services(resources: Iterable[str], services: Sequence[str]) -> dict[str, str]:
+    """Billed endpoint -> service of the outputs: the same name, or the same last part of it."""
+    exact = set(services)
+    short = {short_name(service): service for service in services}
+    found = {name: name if name in exact else short.get(short_name(name), "") for name in resources}
+    return {name: service for name, service in found.items() if service}
