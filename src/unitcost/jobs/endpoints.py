@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unitcost.jobs.review import Asking
     from unitcost.report.amounts import Amounts
 
-_DIMS = ("resource", "line")
+_DIMS = ("resource", "line", "driver")
 
 
 def endpoints(asking: Asking, amounts: Amounts) -> dict[str, list[EndpointAnswer]]:
