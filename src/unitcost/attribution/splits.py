@@ -6,16 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import get_args
 
 from unitcost import money
 from unitcost.facts.answers import OwnerShare
-from unitcost.facts.rules import UNTAGGED, SplitRule
-from unitcost.facts.spend import Line
+from unitcost.facts.naming import NOBODY, meant, spelt_owner
+from unitcost.facts.rules import OWNER_KINDS, SplitRule
 from unitcost.figure import Figure, figure_id, total
-
-#: Names in a table of owners that are nobody: they have cost, and receive none.
-NOBODY = frozenset({UNTAGGED, *get_args(Line)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +36,13 @@ def pool_of(cell: Mapping[str, str | None], rules: Sequence[SplitRule]) -> int |
         Splits in the order of the settings.
     """
     for number, rule in enumerate(rules):
-        if all(cell.get(dimension) == value for dimension, value in rule.of.items()):
+        if all(_selects(dimension, value, cell) for dimension, value in rule.of.items()):
             return number
     return None
+
+
+def _selects(dimension: str, value: str, cell: Mapping[str, str | None]) -> bool:
+    return dimension in cell and cell[dimension] == (meant(value) if dimension in OWNER_KINDS else value)
 
 
 def apply_splits(
@@ -54,7 +54,7 @@ def apply_splits(
     Parameters
     ----------
     direct
-        Owner -> figure of its own charges, in one currency.
+        Owner, spelt as in a report (`facts.naming`) -> figure of its own charges, in one currency.
     pools
         Splits in the order of the settings, each with what it takes and from whom. A pool that nobody can
         receive stays with those it came from. A pool that is an owner of this kind passes on what earlier
@@ -93,18 +93,24 @@ def _receivers(
     own
         Owner -> direct cost that no pool has taken. Without `among`, only an owner that has some receives.
     """
+    among = [_owner(name) for name in rule.among]
     if rule.how == "fixed":
-        weights = dict(rule.shares)
+        weights = {_owner(name): share for name, share in rule.shares.items()}
     elif rule.how == "metric":
         weights = dict(metrics.get(rule.metric, {}))
     elif rule.how == "even":
-        names = rule.among or [name for name, amount in own.items() if amount > 0 and name not in NOBODY]
+        names = among or [name for name, amount in own.items() if amount > 0 and name not in NOBODY]
         weights = dict.fromkeys(names, Decimal(1))
     else:
-        weights = {name: amount for name, amount in own.items() if rule.among or name not in NOBODY}
-    if rule.among:
-        weights = {name: weight for name, weight in weights.items() if name in rule.among}
+        weights = {name: amount for name, amount in own.items() if among or name not in NOBODY}
+    if among:
+        weights = {name: weight for name, weight in weights.items() if name in among}
     return {name: weight for name, weight in sorted(weights.items()) if weight > 0}
+
+
+def _owner(name: str) -> str:
+    """Owner that the settings name, as the tables of owners spell it."""
+    return spelt_owner(meant(name))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,7 +144,7 @@ class _Books:
     def give(self, number: int, rule: SplitRule, source: str, taken: Figure, receivers: Mapping[str, Decimal]) -> None:
         """Divide what is taken from one owner among the receivers."""
         received = self.shared.get(source, [])
-        if received and rule.of.get(self.kind) == source:
+        if received and self.kind in rule.of and _owner(rule.of[self.kind]) == source:
             whole = total(
                 self._id("pool", f"split{number}", source), (taken, *received), unit=self.unit, label=f"all of {source}"
             )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import get_args
 
 from unitcost import money
 from unitcost.attribution import decide, fingerprint
@@ -19,8 +18,9 @@ from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.naming import spelt_owner
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
-from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
+from unitcost.facts.spend import BESIDE_LINES, Attribution, Placement, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
 from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
@@ -30,8 +30,6 @@ from unitcost.report.build import build
 from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
 
-#: Lines of the bill that stand beside the teams, and are none.
-_LINES = frozenset(get_args(Line)) - {"usage", "marketplace"}
 #: Above this many days a trend is drawn by month.
 _MOST_DAYS = 200
 
@@ -159,7 +157,7 @@ def _with_month_before(selection: Selection) -> Selection:
 def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUnit:
     """Figures of owners' own charges by (shown owner, how it is known)."""
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
-    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[1], key[2]), key[1]))
+    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
 
 
 def _owners(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, list[OwnerShare]]:
@@ -183,16 +181,14 @@ def _taken(asking: Asking, amounts: Amounts, kind: OwnerKind, splits: Sequence[S
     if not splits:
         return []
     selecting = sorted({dimension for split in splits for dimension in split.of} - {kind})
-    dims = (*selecting, kind, f"{kind}_how", "line")
+    dims = (*selecting, kind, "line")
     rows = asking.spend(dims)
     taken = []
     for number, _ in enumerate(splits):
         mine = [row for row in rows if pool_of(dict(zip(dims, row.keys, strict=True)), splits) == number]
         by_unit = amounts.by_unit(f"pool-{kind}-{number}", dims, mine)
         taken.append(
-            amounts.regroup(
-                f"pool-{kind}-{number}-owner", by_unit, lambda key: (shown_owner(key[-3], key[-2], key[-1]),)
-            )
+            amounts.regroup(f"pool-{kind}-{number}-owner", by_unit, lambda key: (shown_owner(key[-2], key[-1]),))
         )
     return taken
 
@@ -202,7 +198,8 @@ def _metrics(asking: Asking) -> dict[str, dict[str, Decimal]]:
     metrics: dict[str, dict[str, Decimal]] = {}
     for row in asking.ledger.outputs(asking.selection):
         found = metrics.setdefault(row.unit, {})
-        found[row.service] = money.add([found.get(row.service, money.ZERO), row.quantity])
+        name = spelt_owner(row.service)
+        found[name] = money.add([found.get(name, money.ZERO), row.quantity])
     return metrics
 
 
@@ -228,7 +225,7 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:
-    usage = [row for row in rows if row.keys[2] in ("usage", "marketplace")]
+    usage = [row for row in rows if row.keys[2] not in BESIDE_LINES]
     raw = amounts.by_unit("driver-firm", DIMS["driver"], usage)
     answers = {}
     for unit, figures in amounts.regroup("driver-firm", raw, lambda key: (shown_driver(key[0], key[2]),)).items():
@@ -241,7 +238,7 @@ def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Fi
 def _team_firmness(owners: dict[str, list[OwnerShare]]) -> dict[str, Firmness]:
     answers = {}
     for unit, shares in owners.items():
-        teams = [share for share in shares if share.owner not in _LINES]
+        teams = [share for share in shares if share.owner not in BESIDE_LINES]
         values = {share.owner: share.amount.value or money.ZERO for share in teams}
         unknown = values.pop(UNTAGGED, money.ZERO)
         answers[unit] = firmness(values, unknown)

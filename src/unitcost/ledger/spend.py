@@ -13,6 +13,7 @@ import duckdb
 
 from unitcost.errors import UnitcostError
 from unitcost.facts.charges import COST_COLUMNS
+from unitcost.facts.rules import OWNER_KINDS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
 
 #: What makes billed and effective cost of a charge differ; null where they do not.
@@ -50,6 +51,8 @@ _DIMENSIONS = {
 _OWNED = (
     "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
 )  # fmt: skip
+#: What a placed charge has from its attribution; nobody is null.
+_ATTRIBUTED = ", ".join(f"nullif(a.{name}, '') AS {name}" if name in OWNER_KINDS else f"a.{name}" for name in _OWNED)
 _BUCKETS = {"month", "day"}
 
 
@@ -132,9 +135,8 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
         _demand_attributions(con)
     if question.by_parts:
         _fill_placements(con, question.placements)
-    columns = ", ".join(f"a.{name}" for name in _OWNED) if owned else "NULL AS team"
     return query("placed_parts" if question.by_parts else "placed_whole").format(
-        owners=columns,
+        owners=_ATTRIBUTED if owned else "NULL AS team",
         join_owners="JOIN attributions a USING (facet_id)" if owned else "",
         cost="c." + COST_COLUMNS[question.selection.cost],
         range=billing_range(question.selection),

@@ -8,6 +8,7 @@ from datetime import date
 
 from unitcost import money
 from unitcost.facts.charges import COST_COLUMNS
+from unitcost.facts.naming import spelt
 from unitcost.facts.rules import FxRate
 from unitcost.facts.spend import Selection, SpendRow
 from unitcost.figure import Basis, Figure, Rows, figure_id, total
@@ -55,29 +56,34 @@ class Amounts:
             unit, leaf = self._leaf(path, dims, row)
             parts.setdefault((unit, row.keys[:keep]), []).append(leaf)
         figures: ByUnit = {}
-        for (unit, key), leaves in sorted(parts.items(), key=lambda item: (item[0][0], _order(item[0][1]))):
-            figures.setdefault(unit, {})[key] = self._sum(path, key, unit, leaves)
+        for (unit, key), leaves in sorted(parts.items(), key=lambda item: (item[0][0], order(item[0][1]))):
+            figures.setdefault(unit, {})[key] = self._sum(path, names_of(key, dims[:keep]), unit, leaves)
         return figures
 
-    def regroup(self, path: str, by_unit: ByUnit, name_of: Callable[[Key], Key]) -> ByUnit:
-        """Figures summed under new keys; each stays an input of the sum."""
+    def regroup(self, path: str, by_unit: ByUnit, name_of: Callable[[Key], Key], dims: tuple[str, ...] = ()) -> ByUnit:
+        """Figures summed under new keys; each stays an input of the sum.
+
+        Parameters
+        ----------
+        dims
+            Dimensions of the new keys, where these are values of the ledger; without, they are names spelt already.
+        """
         figures: ByUnit = {}
         for unit, found in by_unit.items():
             groups: dict[Key, list[Figure]] = {}
             for key, figure in found.items():
                 groups.setdefault(name_of(key), []).append(figure)
-            ordered = sorted(groups.items(), key=lambda item: _order(item[0]))
-            figures[unit] = {key: self._sum(path, key, unit, parts) for key, parts in ordered}
+            ordered = sorted(groups.items(), key=lambda item: order(item[0]))
+            figures[unit] = {key: self._sum(path, names_of(key, dims), unit, parts) for key, parts in ordered}
         return figures
 
     def total(self, path: str, unit: str, parts: Sequence[Figure], label: str = "total") -> Figure:
         """Sum of figures of one unit."""
         return total(figure_id(path, "total", unit, at=self.selection.tag), tuple(parts), unit=unit, label=label)
 
-    def _sum(self, path: str, key: Key, unit: str, parts: list[Figure]) -> Figure:
-        identity = figure_id(path, *("(none)" if k is None else k for k in key), unit, at=self.selection.tag)
-        label = " / ".join("(none)" if k is None else k for k in key)
-        return total(identity, tuple(parts), unit=unit, label=label)
+    def _sum(self, path: str, names: list[str], unit: str, parts: list[Figure]) -> Figure:
+        identity = figure_id(path, *names, unit, at=self.selection.tag)
+        return total(identity, tuple(parts), unit=unit, label=" / ".join(names))
 
     def _leaf(self, path: str, dims: tuple[str, ...], row: SpendRow) -> tuple[str, Figure]:
         rate = None if row.currency == self.currency else self.rate_of(row.currency, row.rate_since)
@@ -85,7 +91,7 @@ class Amounts:
         if row.rate_since is not None:
             where += (("rate_since", row.rate_since.isoformat()),)
         tag = self.selection.tag
-        steps = [f"{name}={'(none)' if value is None else value}" for name, value in where]
+        steps = [f"{name}={spelt(value, name)}" for name, value in where]
         column = COST_COLUMNS[self.selection.cost]
         basis: Basis = "billed" if row.unknown_rows < row.row_count else "unknown"
         leaf = Figure(
@@ -111,5 +117,13 @@ class Amounts:
         return self.currency, converted
 
 
-def _order(key: Key) -> tuple[tuple[bool, str], ...]:
+def names_of(key: Key, dims: tuple[str, ...]) -> list[str]:
+    """Parts of a key as a report spells them; without dimensions they are spelt already."""
+    if not dims:
+        return [part or "" for part in key]
+    return [spelt(part, dim) for part, dim in zip(key, dims, strict=True)]
+
+
+def order(key: Key) -> tuple[tuple[bool, str], ...]:
+    """What keys are sorted by: names in order, none last."""
     return tuple((part is None, part or "") for part in key)

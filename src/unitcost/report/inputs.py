@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
-from unitcost.facts.rules import OwnerKind, Settings
+from unitcost.facts.naming import spelt, spelt_owner
+from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
-from unitcost.facts.spend import ClosingRow, Selection, SpendRow
+from unitcost.facts.spend import BESIDE_LINES, ClosingRow, Selection, SpendRow
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.charts import FlowColours
 from unitcost.report.palette import colours
@@ -83,20 +84,18 @@ class ReportInput:
 
 def shown_driver(driver: str | None, line: str | None) -> str:
     """Name under which a charge stands in the table of drivers: lines that are no usage stand for themselves."""
-    return driver or "unknown" if line in ("usage", "marketplace", None) else str(line)
+    return str(line) if line in BESIDE_LINES else spelt(driver or UNKNOWN_DRIVER)
 
 
-def shown_owner(owner: str | None, how: str | None, line: str | None) -> str:
+def shown_owner(owner: str | None, line: str | None) -> str:
     """Name under which a charge stands in a table of owners: what nobody owns and is no usage stands for itself."""
-    if how == "untagged" and line not in ("usage", "marketplace", None):
-        return str(line)
-    return owner or "untagged"
+    return str(line) if owner is None and line in BESIDE_LINES else spelt_owner(owner)
 
 
 def colours_of(given: ReportInput) -> FlowColours:
     """Colours of all providers, drivers and teams: name -> colour on a light page."""
-    providers = {row.keys[0] or "(none)" for row in given.spend["flow"]}
+    providers = {spelt(row.keys[0]) for row in given.spend["flow"]}
     drivers = {shown_driver(row.keys[1], row.keys[4]) for row in given.spend["flow"]}
     drivers |= {shown_driver(row.keys[0], row.keys[2]) for row in given.spend["driver"]}
-    teams = {shown_owner(row.keys[2], row.keys[3], row.keys[4]) for row in given.spend["flow"]}
+    teams = {shown_owner(row.keys[2], row.keys[4]) for row in given.spend["flow"]}
     return colours(providers), colours(drivers), colours(teams)

@@ -16,10 +16,11 @@ Cell = str | Figure | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table: its name, and how its cells are printed."""
+    """A column of a table: its name, how its cells are printed, and what is printed where there is nothing."""
 
     name: str
     kind: Kind = "text"
+    none: str = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
