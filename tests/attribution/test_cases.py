@@ -131,7 +131,7 @@ def test_32_shared_cost(shared_cases: Path) -> None:
     ):
         rule = SplitRule(name=how, of={"team": "shared:monitoring"}, how=how, by="team", places=2)
         pool = Pool(rule=rule, taken={"shared:monitoring": direct["shared:monitoring"]})
-        shares = apply_splits(direct, [pool], unit="USD", at="all", kind="team", metrics={})
+        shares = apply_splits(direct, [pool], unit="USD", at="all", kind="team", metrics={}).shares
         amounts = {share.owner: share.amount.value for share in shares}
         assert amounts.pop("shared:monitoring") == 0
         assert amounts == {name: Decimal(value) for name, value in wanted.items()}

@@ -120,7 +120,8 @@ def given(charges: Sequence[Charge] | None = None, settings: Settings | None = N
         comparisons=[Comparison(unit="run", cheapest="", reason="not comparable: no quality bar is given")],
         firmness={"driver": {"USD": Firmness(largest="training", firm=True, overtaking=())},
                   "team": {"USD": Firmness(largest="search", firm=False, overtaking=("risk",))}},
-        near_misses=[NearMiss(kind="team", what="value", found="serach", near=("search",))], loads=[load()],
+        near_misses=[NearMiss(kind="team", what="value", found="serach", near=("search",))], dividing=frozenset(),
+        split_notes=[], loads=[load()],
     )  # fmt: skip
     return replace(made, **changes)
 

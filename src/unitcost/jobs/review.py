@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 
 from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
-from unitcost.attribution.fx import rate_days, rate_in_force
 from unitcost.attribution.near import near_keys, near_values
-from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
-from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
-from unitcost.facts.naming import spelt_owner
-from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
-from unitcost.facts.spend import BESIDE_LINES, Attribution, Placement, Selection, SpendRow, check_dimensions
+from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
+from unitcost.facts.spend import BESIDE_LINES, Attribution, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
+from unitcost.jobs.asking import Asking
+from unitcost.jobs.dividing import divide
 from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
@@ -29,9 +26,6 @@ from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
 from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
-
-#: Above this many days a trend is drawn by month.
-_MOST_DAYS = 200
 
 
 def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = (), currency: str = "") -> Report:
@@ -77,48 +71,6 @@ def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
     return misses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """Asks an open ledger with one selection, the placements and exchange rates that belong to it."""
-
-    ledger: Ledger
-    settings: Settings
-    as_of: str
-    selection: Selection
-    currency: str
-    days: list[Placement]
-    months: list[Placement]
-    rates_since: tuple[date, ...]
-
-    @classmethod
-    def of(cls, ledger: Ledger, workspace: Workspace, selection: Selection, currency: str) -> Asking:
-        """Prepare the questions of a report."""
-        periods = ledger.charge_periods()
-        span = (periods[-1][1] - periods[0][0]).days if periods else 0
-        fine: Granularity = "day" if span <= _MOST_DAYS else "month"
-        return cls(
-            ledger=ledger, settings=workspace.settings, as_of=workspace.now.date().isoformat(), selection=selection,
-            currency=currency, days=place(periods, fine, selection.timezone),
-            months=place(periods, "month", selection.timezone), rates_since=rate_days(workspace.settings.fx),
-        )  # fmt: skip
-
-    def spend(self, dims: tuple[str, ...], selection: Selection | None = None) -> list[SpendRow]:
-        """Sums of the selected cost."""
-        placements = self.days if "day" in dims else self.months
-        rows = self.ledger.spend(selection or self.selection, dims, placements=placements, rates_since=self.rates_since)
-        return [row for row in rows if not self.currency or row.currency == self.currency]
-
-    def amounts(self, selection: Selection | None = None) -> Amounts:
-        """Maker of figures for a selection."""
-
-        def rate_of(currency: str, since: date | None) -> FxRate | None:
-            return rate_in_force(self.settings.fx, currency, since)
-
-        return Amounts(
-            selection=selection or self.selection, currency=self.currency or self.settings.currency, rate_of=rate_of
-        )
-
-
 def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> ReportInput:
     selection = asking.selection
     amounts = asking.amounts()
@@ -127,7 +79,9 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         name: asking.spend(dims, moved if name.startswith("movers") else selection) for name, dims in DIMS.items()
     }
     direct = {kind: _direct(amounts, kind, groups[kind]) for kind in OWNER_KINDS}
-    owners = {kind: _owners(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
+    divided = {kind: divide(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
+    owners = {kind: found.owners for kind, found in divided.items()}
+    dividing = frozenset(name for found in divided.values() for name in found.dividing)
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
@@ -141,7 +95,8 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         commitments_billed=asking.spend(commitments, billed), commitments_effective=asking.spend(commitments, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        near_misses=near, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
+        near_misses=near, dividing=dividing, split_notes=[note for found in divided.values() for note in found.notes],
+        loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
 
 
@@ -158,49 +113,6 @@ def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUn
     """Figures of owners' own charges by (shown owner, how it is known)."""
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
     return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
-
-
-def _owners(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, list[OwnerShare]]:
-    splits = [split for split in asking.settings.splits if split.by == kind]
-    owned = amounts.regroup(f"{kind}-own", direct, lambda key: (key[0],))
-    metrics = _metrics(asking) if any(split.metric for split in splits) else {}
-    taken = _taken(asking, amounts, kind, splits)
-    shares = {}
-    for unit, figures in owned.items():
-        mine = {str(key[0]): figure for key, figure in figures.items()}
-        pools = [
-            Pool(rule=split, taken={str(key[0]): figure for key, figure in by_unit.get(unit, {}).items()})
-            for split, by_unit in zip(splits, taken, strict=True)
-        ]
-        shares[unit] = apply_splits(mine, pools, unit=unit, at=amounts.selection.tag, kind=kind, metrics=metrics)
-    return shares
-
-
-def _taken(asking: Asking, amounts: Amounts, kind: OwnerKind, splits: Sequence[SplitRule]) -> list[ByUnit]:
-    """What each split takes, by the owner it is taken from; the first split that selects a charge takes it whole."""
-    if not splits:
-        return []
-    selecting = sorted({dimension for split in splits for dimension in split.of} - {kind})
-    dims = (*selecting, kind, "line")
-    rows = asking.spend(dims)
-    taken = []
-    for number, _ in enumerate(splits):
-        mine = [row for row in rows if pool_of(dict(zip(dims, row.keys, strict=True)), splits) == number]
-        by_unit = amounts.by_unit(f"pool-{kind}-{number}", dims, mine)
-        taken.append(
-            amounts.regroup(f"pool-{kind}-{number}-owner", by_unit, lambda key: (shown_owner(key[-2], key[-1]),))
-        )
-    return taken
-
-
-def _metrics(asking: Asking) -> dict[str, dict[str, Decimal]]:
-    """Unit -> owner -> quantity: outputs whose service is named like an owner."""
-    metrics: dict[str, dict[str, Decimal]] = {}
-    for row in asking.ledger.outputs(asking.selection):
-        found = metrics.setdefault(row.unit, {})
-        name = spelt_owner(row.service)
-        found[name] = money.add([found.get(name, money.ZERO), row.quantity])
-    return metrics
 
 
 def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:

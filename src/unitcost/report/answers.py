@@ -49,7 +49,8 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             }
             for rate in given.amounts.used.values()
         ],
-        "splits": [split.name for split in given.settings.splits],
+        "splits": [split.name for split in given.settings.splits if split.name in given.dividing],
+        "split_notes": [{"kind": n.kind, "split": n.split, "says": n.says} for n in given.split_notes],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, SplitNote, UnitCost
 from unitcost.facts.naming import spelt, spelt_owner
 from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
@@ -53,6 +53,8 @@ class ReportInput:
         Sums of billed and effective cost by `bridge_step`.
     commitments_billed, commitments_effective
         Sums by (commitment, commitment_status, charge_category).
+    dividing
+        Names of the splits that divided something.
     movers
         Makes the figures of the movers, which may look one month back.
     by
@@ -78,6 +80,8 @@ class ReportInput:
     comparisons: list[Comparison]
     firmness: dict[str, dict[str, Firmness]]
     near_misses: list[NearMiss]
+    dividing: frozenset[str]
+    split_notes: list[SplitNote]
     loads: list[LoadRecord]
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
 

@@ -83,9 +83,13 @@ def owners(given: ReportInput, kind: OwnerKind) -> Section:
         tables.append(_owner_table(given, kind, unit))
         notes += [_owned_note(given, kind, unit)]
         if any(share.shared for share in shares):
-            notes.append(
-                "Shared cost is divided by: " + "; ".join(s.name for s in given.settings.splits if s.by == kind)
-            )
+            names = [split.name for split in given.settings.splits if split.by == kind]
+            notes.append("Shared cost is divided by: " + "; ".join(name for name in names if name in given.dividing))
+    notes += [
+        f"{note.split}: {note.says}" + ("" if note.says.endswith("?") else ".")
+        for note in given.split_notes
+        if note.kind == kind
+    ]
     misses = [miss for miss in given.near_misses if miss.kind == kind]
     for miss in misses:
         near = f", near to {' or '.join(miss.near)}" if miss.near else ""
