@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from unitcost import money
 from unitcost.attribution import decide
-from unitcost.attribution.fx import convert
 from unitcost.attribution.near import near_values
 from unitcost.attribution.owners import owned_shares
 from unitcost.attribution.periods import place
 from unitcost.attribution.ranking import firmness
 from unitcost.attribution.splits import Pool, apply_splits
 from unitcost.facts.charges import Facet
-from unitcost.facts.rules import DriverRule, FxRate, OwnerRules, Settings, SplitRule
+from unitcost.facts.rules import DriverRule, OwnerRules, Settings, SplitRule
 from unitcost.facts.when import parse
 from unitcost.figure import Figure, recompute, total
 
@@ -66,27 +65,6 @@ def test_26_commitments_stay_visible(shared_cases: Path) -> None:
     assert by_name == {name: Decimal(value) for name, value in expected["effective"].items()}
     assert money.add(by_name.values()) == Decimal(expected["total"])
     assert {a.driver for a in found if a.line == "tax"} == {"tax"}
-
-
-def test_28_two_currencies_with_a_rate_and_without(shared_cases: Path) -> None:
-    rows, expected = case(shared_cases, "28-two-currencies")
-    with (shared_cases / "28-two-currencies/rates.csv").open(encoding="utf-8") as stream:
-        [given] = csv.DictReader(stream)
-    rate = FxRate(currency=given["from"], since=date.fromisoformat(given["date"]), rate=Decimal(given["rate"]))
-    amounts = [
-        (figure(str(i), Decimal(row["EffectiveCost"]), row["BillingCurrency"]), rate.since)
-        for i, row in enumerate(rows)
-    ]
-    one = convert(amounts, [rate], "USD", path="all", at="all")
-    assert one.total is not None
-    assert one.total.value == Decimal(expected["with_rates_usd"])
-    assert recompute(one.total, lambda _: Decimal(0)) == one.total.value
-    assert one.rates == (rate,)
-    apart = convert(amounts, [], "USD", path="all", at="all")
-    assert apart.total is None
-    assert apart.converted is not None
-    subtotals = {f.unit: f.value for f in (apart.converted, *apart.apart)}
-    assert subtotals == {unit: Decimal(value) for unit, value in expected["without_rates"].items()}
 
 
 def test_29_a_run_is_placed_in_the_zone_of_the_report(shared_cases: Path) -> None:
