@@ -176,7 +176,7 @@ def prepare_peer(database: Path) -> float:
 def prepare_ours(database: Path) -> float:
     """Attribute each facet by its tags."""
     with Ledger.open(database) as ledger:
-        nobody = ("untagged", "untagged", "")
+        nobody = (None, "untagged", "")
         rows = [
             Attribution(
                 facet_id=facet.facet_id, driver="unknown", driver_rule="", line="usage",

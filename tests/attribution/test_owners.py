@@ -17,7 +17,7 @@ def facet(number: int, tags: dict[str, str] | None = None, **values: str) -> Fac
     return Facet(facet_id=number, values=values, tags=tags or {})
 
 
-def teams(rules: OwnerRules, *facets: Facet) -> list[tuple[str, str]]:
+def teams(rules: OwnerRules, *facets: Facet) -> list[tuple[str | None, str]]:
     """Owner and how, in order."""
     return [a.owners["team"][:2] for a in decide(facets, Settings(owners={"team": rules}))]
 
@@ -33,7 +33,7 @@ def test_a_key_is_found_in_any_spelling(key: str) -> None:
 def test_the_exact_key_wins_and_an_empty_value_is_none() -> None:
     assert teams(TEAM, facet(1, {"Team": "b", "team": "a"})) == [("a", "tag")]
     assert teams(TEAM, facet(1, {"team": "  ", "Team": "", "user:team": "c"})) == [("c", "tag")]
-    assert teams(TEAM, facet(1, {"team": ""})) == [("untagged", "untagged")]
+    assert teams(TEAM, facet(1, {"team": ""})) == [(None, "untagged")]
 
 
 def test_rules_come_before_tags_and_columns_may_name_owners() -> None:
@@ -76,7 +76,7 @@ def test_what_nobody_used_of_a_commitment_is_nobodys() -> None:
 def test_lineage_is_followed_and_a_ring_ends() -> None:
     rules = OwnerRules(kind="team", sources=("tags.team",), lineage={"c": "b", "b": "a", "x": "y", "y": "x"})
     found = teams(rules, facet(1, {"team": "t"}, resource_id="a"), facet(2, resource_id="c"), facet(3, resource_id="x"))
-    assert found == [("t", "tag"), ("t", "inherited"), ("untagged", "untagged")]
+    assert found == [("t", "tag"), ("t", "inherited"), (None, "untagged")]
 
 
 def test_near_misses_are_proposed() -> None:

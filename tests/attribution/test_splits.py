@@ -34,7 +34,7 @@ def split(direct: dict[str, Decimal], *pools: tuple[SplitRule, dict[str, Decimal
     """Apply splits to plain amounts."""
     made = [Pool(rule=rule, taken={n: leaf(f"pool {n}", v) for n, v in taken.items()}) for rule, taken in pools]
     figures = {name: leaf(name, value) for name, value in direct.items()}
-    return apply_splits(figures, made, unit="USD", at="all", kind="team", metrics=metrics or {})
+    return list(apply_splits(figures, made, unit="USD", at="all", kind="team", metrics=metrics or {}).shares)
 
 
 def values(shares: list[OwnerShare]) -> dict[str, Decimal | None]:
@@ -64,9 +64,12 @@ def test_untagged_and_lines_of_the_bill_receive_nothing() -> None:
 
 
 def test_a_pool_without_receivers_stays_and_says_so() -> None:
-    shares = split({"platform": Decimal(7)}, (rule("even", {"team": "platform"}), {"platform": Decimal(7)}))
-    assert values(shares) == {"platform": 7}
-    assert shares[0].kept == ("even split: nobody can receive it",)
+    figures = {"platform": leaf("platform", Decimal(7))}
+    pool = Pool(rule=rule("even", {"team": "platform"}), taken=figures)
+    division = apply_splits(figures, [pool], unit="USD", at="all", kind="team", metrics={})
+    assert values(list(division.shares)) == {"platform": 7}
+    assert division.notes == (("even split", "nobody receives it; 7.00 USD stays with platform"),)
+    assert not division.gave
 
 
 def test_owners_of_a_pool_by_driver_receive_by_what_is_left_to_them() -> None:

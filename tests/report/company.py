@@ -38,8 +38,8 @@ def charge(
 ) -> Charge:
     """Charge of a day; what is not said about it is the plain case."""
     plain: dict[str, str | None] = {
-        "team": "untagged", "team_how": "untagged", "project": "untagged", "project_how": "untagged",
-        "experiment": "untagged", "experiment_how": "untagged", "driver": "unknown", "driver_rule": "no rule matched",
+        "team": None, "team_how": "untagged", "project": None, "project_how": "untagged",
+        "experiment": None, "experiment_how": "untagged", "driver": "unknown", "driver_rule": "no rule matched",
         "line": "usage", "provider": "AWS", "service": "compute", "account": "111", "region": "eu-west-1",
         "resource": None, "commitment": None, "commitment_status": None, "charge_category": "Usage",
         "bridge_step": None, "day": day, "month": day[:7], "billing_month": day[:7],
@@ -120,7 +120,8 @@ def given(charges: Sequence[Charge] | None = None, settings: Settings | None = N
         comparisons=[Comparison(unit="run", cheapest="", reason="not comparable: no quality bar is given")],
         firmness={"driver": {"USD": Firmness(largest="training", firm=True, overtaking=())},
                   "team": {"USD": Firmness(largest="search", firm=False, overtaking=("risk",))}},
-        near_misses=[NearMiss(kind="team", what="value", found="serach", near=("search",))], loads=[load()],
+        near_misses=[NearMiss(kind="team", what="value", found="serach", near=("search",))], dividing=frozenset(),
+        split_notes=[], loads=[load()],
     )  # fmt: skip
     return replace(made, **changes)
 
@@ -192,7 +193,7 @@ def _stated(name: str, value: str, unit: str) -> Figure:
 
 def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUnit:
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
-    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[1], key[2]), key[1]))
+    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
 
 
 def _owners(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, list[OwnerShare]]:

@@ -11,12 +11,13 @@ from hypothesis import given as for_any
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
-from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report
+from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend
 from unitcost import money
 from unitcost.facts.answers import Firmness, OwnerShare
 from unitcost.facts.rules import FxRate, Settings
-from unitcost.figure import Figure, recompute, total
+from unitcost.figure import Figure, recompute, total, walk
 from unitcost.report.build import build
+from unitcost.report.inputs import colours_of
 from unitcost.report.model import Report, Section, Table
 from unitcost.report.printed import printed
 
@@ -27,6 +28,11 @@ SUMMED = ("drivers", "owners-team", "owners-project", "owners-experiment", "line
 
 def section(made: Report, key: str) -> Section:
     return next(found for found in made.sections if found.key == key)
+
+
+def printed_names(made: Report, key: str) -> set[str]:
+    _, rows, _ = printed(section(made, key).tables[0])
+    return {row[0] for row in rows}
 
 
 def summed_columns(table: Table) -> list[tuple[str, list[Decimal], Decimal]]:
@@ -92,7 +98,8 @@ def test_ids_end_with_the_selection_and_do_not_depend_on_the_order_of_rows() -> 
 
 def test_untagged_and_unknown_are_always_shown() -> None:
     made = report()
-    assert "untagged" in [row[0] for row in section(made, "owners-team").tables[0].rows]
+    assert printed_names(made, "owners-team") >= {"untagged", "tax", "credit"}
+    assert None in [row[0] for row in section(made, "owners-team").tables[0].rows]
     assert "unknown" in [row[0] for row in section(made, "drivers").tables[0].rows]
     assert [row[0] for row in section(made, "untagged").tables[0].rows] == ["i-1", "i-2"]
 
@@ -159,9 +166,8 @@ def test_many_owners_share_a_row_and_what_nobody_owns_does_not() -> None:
         [charge("0.1"), charge("0.1", line="tax"), *(charge(str(99 - n), team=f"t-{n:02}") for n in range(50))]
     )
     table = section(made, "owners-team").tables[0]
-    names = [row[0] for row in table.rows]
-    assert {"untagged", "tax", "other (20)"} <= set(names)
-    assert len(names) == 33
+    assert {"untagged", "tax", "other (20)"} <= printed_names(made, "owners-team")
+    assert len(table.rows) == 33
     assert_columns_add_up(made)
     assert len(made.answers["owners"]["team"]["USD"]) == 52
 
@@ -293,3 +299,49 @@ def test_any_bill_adds_up_in_every_table(charges: list[Charge]) -> None:
 def test_cells_fit_their_columns(key: str) -> None:
     for table in section(report(), key).tables:
         assert all(len(row) == len(table.columns) for row in (*table.rows, *((table.total,) if table.total else ())))
+
+
+WORDS = ["untagged", "unknown", "(none)", "tax", "total", "other (2)", '"untagged"']
+
+
+def test_a_name_that_is_a_word_of_the_report_stays_apart() -> None:
+    charges = [charge("0.5"), charge("0.25", line="tax"), charge("3", service=None)]
+    charges += [charge(f"{10 + n}", team=word, project=word, service=word) for n, word in enumerate(WORDS)]
+    made = report(charges)
+    assert_columns_add_up(made)
+    owners = made.answers["owners"]["team"]["USD"]
+    assert {name: entry["owner"] for name, entry in owners.items()} == {
+        "untagged": None, "tax": None, **{f'"{word}"': word for word in WORDS},
+    }  # fmt: skip
+    assert owners["untagged"]["amount"] == "3.5"
+    assert owners['"untagged"']["amount"] == "10"
+    services = made.answers["services"]["USD"]
+    assert {services[name] for name in ("(none)", '"(none)"', '"total"')} == {"3", "12", "14"}
+    assert sum(Decimal(amount) for amount in services.values()) == Decimal(made.answers["total"]["USD"])
+
+
+def test_who_is_nobody_is_null_in_json_and_a_text_is_a_text() -> None:
+    made = report([charge("1"), charge("2", team="untagged"), charge("3", line="tax")])
+    (table,) = section(made, "owners-team").tables
+    assert [row[0] for row in table.rows] == ["tax", '"untagged"', None]
+    assert [row[0] for row in printed(table)[1]] == ["tax", '"untagged"', "untagged", "total"]
+
+
+def test_every_id_is_of_one_figure_whatever_names_are_called() -> None:
+    charges = [charge(f"{10 + n}", team=word, service=word, account=word) for n, word in enumerate(WORDS)]
+    charges += [charge("1", service=None, account=None), charge("5", line="tax")]
+    charges += [charge("1", service=f"s-{n}", account=f"a-{n}") for n in range(20)]
+    dims = ("team", "service")
+    made = report(charges, by=(dims, spend(charges, dims, "effective")))
+    seen: dict[str, Figure] = {}
+    for part in made.sections:
+        for table in part.tables:
+            for top in table.figures():
+                for figure in walk(top):
+                    assert seen.setdefault(figure.id, figure).value == figure.value, figure.id
+
+
+def test_a_literal_name_has_a_colour_of_its_own() -> None:
+    made = given([charge("1"), charge("2", team="untagged"), charge("3", line="tax"), charge("4", team="tax")])
+    teams = colours_of(made)[2]
+    assert len({teams[name] for name in ("untagged", '"untagged"', "tax", '"tax"')}) == 4

@@ -12,7 +12,7 @@ import pytest
 from unitcost import samples
 from unitcost.attribution import decide, fingerprint
 from unitcost.facts.charges import CostKind
-from unitcost.facts.rules import UNKNOWN_DRIVER, UNTAGGED
+from unitcost.facts.rules import UNKNOWN_DRIVER
 from unitcost.facts.spend import Selection
 from unitcost.jobs.ingest import LoadOutcome, load
 from unitcost.jobs.workspace import open_workspace
@@ -54,13 +54,15 @@ def test_each_cost_is_that_of_the_truth(loaded: Loaded, cost: CostKind) -> None:
 
 @pytest.mark.parametrize(
     ("dimension", "part", "nobody"),
-    [("team", "owners", UNTAGGED), ("project", "projects", UNTAGGED), ("driver", "drivers", UNKNOWN_DRIVER), ("line", "lines", "")],
+    [("team", "owners", None), ("project", "projects", None), ("driver", "drivers", UNKNOWN_DRIVER), ("line", "lines", "")],
 )  # fmt: skip
-def test_owners_and_drivers_are_those_of_the_truth(loaded: Loaded, dimension: str, part: str, nobody: str) -> None:
+def test_owners_and_drivers_are_those_of_the_truth(
+    loaded: Loaded, dimension: str, part: str, nobody: str | None
+) -> None:
     ledger, _, truth = loaded
-    found: dict[str, dict[str, Decimal]] = defaultdict(dict)
+    found: dict[str | None, dict[str, Decimal]] = defaultdict(dict)
     for row in ledger.spend(Selection(cost="effective"), (dimension,)):
-        found[str(row.keys[0])][row.currency] = row.amount
+        found[row.keys[0]][row.currency] = row.amount
     assert found == {name or nobody: amounts for name, amounts in getattr(truth, part).items()}
 
 

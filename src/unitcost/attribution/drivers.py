@@ -15,7 +15,7 @@ from unitcost.attribution import drivers_aws, drivers_azure, drivers_gcp, driver
 from unitcost.attribution.tags import environment_of, purpose_of
 from unitcost.facts.charges import Facet
 from unitcost.facts.rules import UNKNOWN_DRIVER, DriverRule
-from unitcost.facts.spend import Line
+from unitcost.facts.spend import USAGE_LINES, Line
 from unitcost.facts.when import parse
 
 #: Rules that ship with unitcost, in the order they are tried.
@@ -25,8 +25,6 @@ SHIPPED: tuple[DriverRule, ...] = tuple(
     for name, driver, when in rules
 )
 NO_RULE = "no rule matched"
-#: Lines that say themselves what they are for.
-USAGE_LINES = ("usage", "marketplace")
 #: Columns that nearly every facet has another value in; conditions on them are not worth remembering.
 _OWN = {"resource_id", "resource_name"}
 

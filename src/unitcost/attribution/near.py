@@ -23,7 +23,7 @@ def near_values(rules: OwnerRules, attributions: Iterable[Attribution]) -> list[
 
     A value that looks like none is listed too, with nothing beside it.
     """
-    owners = {a.owners[rules.kind][:2] for a in attributions}
+    owners = {(name, how) for name, how, _ in (a.owners[rules.kind] for a in attributions) if name is not None}
     if not rules.known:
         return _other_spellings(rules, sorted(name for name, how in owners if how == TAG))
     return [

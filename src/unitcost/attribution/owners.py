@@ -24,9 +24,9 @@ DEFAULT_SOURCES: dict[str, tuple[str, ...]] = {
 #: Lines that no one around them makes anybody's: what is bought for all, and what nobody used of it.
 _NEVER_INHERIT: tuple[Line, ...] = ("unused commitment", "purchase")
 
-#: (owner, how, source or rule)
-Found = tuple[str, str, str]
-_NOBODY: Found = (UNTAGGED, UNTAGGED, "")
+#: (owner, how, source or rule); no owner = None, however anybody spells that.
+Found = tuple[str | None, str, str]
+_NOBODY: Found = (None, UNTAGGED, "")
 _SEVERAL = ""
 
 
@@ -101,7 +101,7 @@ class OwnerFinder:
 
     def _note(self, facet: Facet, found: Found) -> None:
         """Remember who is where. A value that is not known is somebody else, whom nobody inherits from."""
-        owner = found[0] if found[1] in DIRECT else _SEVERAL
+        owner = found[0] if found[0] is not None and found[1] in DIRECT else _SEVERAL
         resource = facet.get("resource_id")
         if resource and self.rules.lineage:
             self.by_resource[resource] = owner if self.by_resource.get(resource, owner) == owner else _SEVERAL

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import get_args
 
 from unitcost import money
 from unitcost.facts.answers import OwnerShare
-from unitcost.facts.rules import UNTAGGED, SplitRule
-from unitcost.facts.spend import Line
+from unitcost.facts.naming import NOBODY, meant, spelt_owner
+from unitcost.facts.rules import OWNER_KINDS, SplitRule
 from unitcost.figure import Figure, figure_id, total
-
-#: Names in a table of owners that are nobody: they have cost, and receive none.
-NOBODY = frozenset({UNTAGGED, *get_args(Line)})
+from unitcost.units import CENT_PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +26,25 @@ class Pool:
     taken: Mapping[str, Figure]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """What came of the splits in one currency.
+
+    Parameters
+    ----------
+    shares
+        What each owner has in the end, in sorted order.
+    gave
+        Names of the splits of which somebody received a part.
+    notes
+        (Name of the split, what it could not do as the settings say).
+    """
+
+    shares: tuple[OwnerShare, ...]
+    gave: frozenset[str]
+    notes: tuple[tuple[str, str], ...]
+
+
 def pool_of(cell: Mapping[str, str | None], rules: Sequence[SplitRule]) -> int | None:
     """Number of the split whose pool holds a charge; the first that selects it takes it whole.
 
@@ -40,21 +56,25 @@ def pool_of(cell: Mapping[str, str | None], rules: Sequence[SplitRule]) -> int |
         Splits in the order of the settings.
     """
     for number, rule in enumerate(rules):
-        if all(cell.get(dimension) == value for dimension, value in rule.of.items()):
+        if all(_selects(dimension, value, cell) for dimension, value in rule.of.items()):
             return number
     return None
 
 
+def _selects(dimension: str, value: str, cell: Mapping[str, str | None]) -> bool:
+    return dimension in cell and cell[dimension] == (meant(value) if dimension in OWNER_KINDS else value)
+
+
 def apply_splits(
     direct: Mapping[str, Figure], pools: Sequence[Pool], *, unit: str, at: str, kind: str,
-    metrics: Mapping[str, Mapping[str, Decimal]],
-) -> list[OwnerShare]:  # fmt: skip
-    """Owners after the splits of the settings, in sorted order; their amounts add up to the direct amounts.
+    metrics: Mapping[str, Mapping[str, Decimal]], others: Collection[str] = (),
+) -> Division:  # fmt: skip
+    """Divide shared cost by the splits of the settings; the owners' amounts add up to the direct amounts.
 
     Parameters
     ----------
     direct
-        Owner -> figure of its own charges, in one currency.
+        Owner, spelt as in a report (`facts.naming`) -> figure of its own charges, in one currency.
     pools
         Splits in the order of the settings, each with what it takes and from whom. A pool that nobody can
         receive stays with those it came from. A pool that is an owner of this kind passes on what earlier
@@ -67,24 +87,31 @@ def apply_splits(
         `team`, `project` or `experiment`.
     metrics
         Unit of output -> owner -> quantity, for splits by metric.
+    others
+        Owners that exist besides those with direct cost in this currency.
     """
     books = _Books(direct=direct, unit=unit, at=at, kind=kind)
+    gave, notes = set(), list[tuple[str, str]]()
     for number, pool in enumerate(pools):
-        receivers = _receivers(pool.rule, books.weights_after(pool), metrics)
-        for source, taken in sorted(pool.taken.items()):
-            if not taken.value:
-                continue
+        own = books.weights_after(pool)
+        receivers = _receivers(pool.rule, own, metrics, {*direct, *others})
+        sources = {name: taken for name, taken in sorted(pool.taken.items()) if taken.value}
+        for source, taken in sources.items():
             if receivers:
                 books.give(number, pool.rule, source, taken, receivers)
+                gave.add(pool.rule.name)
             else:
-                books.kept[source].append(f"{pool.rule.name}: nobody can receive it")
+                notes.append((pool.rule.name, f"nobody receives it; {_amount(taken)} stays with {source}"))
+        if sources:
+            notes += [(pool.rule.name, says) for says in _left_out(pool, own, unit)]
         books.remember(pool)
     names = sorted({*direct, *books.shared, *books.given})
-    return [books.share(name) for name in names]
+    shares = tuple(books.share(name) for name in names)
+    return Division(shares=shares, gave=frozenset(gave), notes=tuple(notes))
 
 
 def _receivers(
-    rule: SplitRule, own: Mapping[str, Decimal], metrics: Mapping[str, Mapping[str, Decimal]]
+    rule: SplitRule, own: Mapping[str, Decimal], metrics: Mapping[str, Mapping[str, Decimal]], owners: Collection[str]
 ) -> dict[str, Decimal]:
     """Receiver -> weight above zero, in sorted order.
 
@@ -92,19 +119,40 @@ def _receivers(
     ----------
     own
         Owner -> direct cost that no pool has taken. Without `among`, only an owner that has some receives.
+    owners
+        Owners that exist; who makes outputs and is none of them receives nothing by a metric.
     """
+    among = [owner_named(name) for name in rule.among]
     if rule.how == "fixed":
-        weights = dict(rule.shares)
+        weights = {owner_named(name): share for name, share in rule.shares.items()}
     elif rule.how == "metric":
-        weights = dict(metrics.get(rule.metric, {}))
+        made = metrics.get(rule.metric, {})
+        weights = {name: quantity for name, quantity in made.items() if name in owners or name in among}
     elif rule.how == "even":
-        names = rule.among or [name for name, amount in own.items() if amount > 0 and name not in NOBODY]
+        names = among or [name for name, amount in own.items() if amount > 0 and name not in NOBODY]
         weights = dict.fromkeys(names, Decimal(1))
     else:
-        weights = {name: amount for name, amount in own.items() if rule.among or name not in NOBODY}
-    if rule.among:
-        weights = {name: weight for name, weight in weights.items() if name in rule.among}
+        weights = {name: amount for name, amount in own.items() if among or name not in NOBODY}
+    if among:
+        weights = {name: weight for name, weight in weights.items() if name in among}
     return {name: weight for name, weight in sorted(weights.items()) if weight > 0}
+
+
+def _left_out(pool: Pool, own: Mapping[str, Decimal], unit: str) -> list[str]:
+    """Who would receive by direct cost and does not, because it has less than none."""
+    by_cost = pool.rule.how == "proportional" or (pool.rule.how == "even" and not pool.rule.among)
+    among = {owner_named(name) for name in pool.rule.among} or own.keys() - NOBODY
+    below = [name for name, amount in sorted(own.items()) if amount < 0 and name in among] if by_cost else []
+    return [f"{', '.join(below)} receives nothing in {unit}: its direct cost is below zero"] if below else []
+
+
+def owner_named(name: str) -> str:
+    """Owner that the settings name, as the tables of owners spell it."""
+    return spelt_owner(meant(name))
+
+
+def _amount(figure: Figure) -> str:
+    return f"{money.round_places(figure.value or money.ZERO, CENT_PLACES):,} {figure.unit}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,7 +165,6 @@ class _Books:
     kind: str
     shared: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
     given: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
-    kept: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     pooled: dict[str, list[Decimal]] = field(default_factory=lambda: defaultdict(list))
 
     def weights_after(self, pool: Pool) -> dict[str, Decimal]:
@@ -138,7 +185,7 @@ class _Books:
     def give(self, number: int, rule: SplitRule, source: str, taken: Figure, receivers: Mapping[str, Decimal]) -> None:
         """Divide what is taken from one owner among the receivers."""
         received = self.shared.get(source, [])
-        if received and rule.of.get(self.kind) == source:
+        if received and self.kind in rule.of and owner_named(rule.of[self.kind]) == source:
             whole = total(
                 self._id("pool", f"split{number}", source), (taken, *received), unit=self.unit, label=f"all of {source}"
             )
@@ -182,10 +229,7 @@ class _Books:
                 basis="derived", op="difference", formula=f"{name} before giving - what is shared out",
                 inputs=(before, *given), label=name,
             )  # fmt: skip
-        return OwnerShare(
-            owner=name, direct=own, shared=tuple(shared), amount=amount, given=tuple(given),
-            kept=tuple(self.kept.get(name, ())),
-        )  # fmt: skip
+        return OwnerShare(owner=name, direct=own, shared=tuple(shared), amount=amount, given=tuple(given))
 
     def _id(self, first: str, *steps: str) -> str:
         last = steps[1:] if first == "owner" else ()

@@ -37,6 +37,11 @@ def print_json(data: Any) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
+def terminal_width() -> int:
+    """Width of the terminal, 80 where there is none. [characters]."""
+    return Console().width
+
+
 def print_table(
     headers: Sequence[str],
     rows: Sequence[Sequence[str]],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by", default="", metavar="DIM,DIM", help="Extra table by these dimensions, such as team,project,month."
 )
-@click.option("--section", "only", multiple=True, metavar="KEY", help="Print only this section; may be repeated.")
+@click.option("--section", "only", multiple=True, metavar="KEY", help="Only this section; may be repeated.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the report as one HTML file.")
 @click.option(
     "--csv", "csv_file", type=click.Path(path_type=Path, allow_dash=True), help="Write it as csv; - prints it."
@@ -43,11 +43,15 @@ def command(
     from unitcost.jobs.selecting import select
     from unitcost.jobs.workspace import open_workspace
 
+    if as_json and str(csv_file) == "-":
+        raise click.UsageError("--json and --csv - would both go to standard output; write one of them into a file.")
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
     currency = said.pop("currency").upper()
     selection = select(workspace.settings, **said)
     dims = tuple(name.strip() for name in by.split(",") if name.strip())
     report = review(workspace, selection, by=dims, currency=currency)
+    for message in report.messages if (html or csv_file) and not as_json else ():
+        click.echo(f"! {message}", err=True)
     deliver(report, as_json=as_json, html=html, csv_file=csv_file, only=only)
     click.get_current_context().exit(0 if report.closes or warn_only else 3)
 
@@ -60,7 +64,8 @@ def deliver(
     csv_file: Path | None = None,
     only: tuple[str, ...] = (),
 ) -> None:
-    """Write or print a report in the forms that were asked for."""
+    """Write or print a report in the forms that were asked for; `only` holds the keys of the sections in them."""
+    report = report.only(only)
     if html:
         from unitcost.report.html import as_html
 
@@ -80,7 +85,7 @@ def deliver(
 
         print_json(as_data(report))
     elif not html and not csv_file:
-        print_report(report, only)
+        print_report(report, all_of_it=bool(only))
 
 
 #: Sections of the printed report; the others are printed when they are asked for with --section.
@@ -90,16 +95,11 @@ _PRINTED = (
 )  # fmt: skip
 
 
-def print_report(report: Report, only: tuple[str, ...] = ()) -> None:
-    """Print the sections that were asked for, or those that a reader wants first."""
+def print_report(report: Report, *, all_of_it: bool = False) -> None:
+    """Print the sections that a reader wants first, or all that the report has."""
     from unitcost.cli import output
-    from unitcost.errors import UnknownName
 
-    keys = {section.key for section in report.sections}
-    for key in only:
-        if key not in keys:
-            raise UnknownName("section", key, keys)
-    output.print_report(report, keys=only or _PRINTED)
-    if not only:
+    output.print_report(report, keys=() if all_of_it else _PRINTED)
+    if not all_of_it:
         others = ", ".join(s.key for s in report.sections if s.key not in _PRINTED)
         click.echo(f"\nMore: --section {others}; --html FILE; `unitcost explain ID` with an id from --json.", err=True)

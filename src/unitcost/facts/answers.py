@@ -16,8 +16,7 @@ class OwnerShare:
     """What an owner has after all splits.
 
     `direct` is what its own charges cost, `shared` the parts it received from pools; what it gave away as a
-    pool is taken off: `amount` = direct + shared - given. `direct` is None when it only received. `kept` names the
-    splits that found no receiver, so that their pool stays here.
+    pool is taken off: `amount` = direct + shared - given. `direct` is None when it only received.
     """
 
     owner: str
@@ -25,7 +24,15 @@ class OwnerShare:
     shared: tuple[Figure, ...]
     amount: Figure
     given: tuple[Figure, ...] = ()
-    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitNote:
+    """What a split did not do as the settings say: it took nothing, nobody received it, a name is not known."""
+
+    kind: str
+    split: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,12 +103,12 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Who a workload belongs to and what it is for, as decided by the rules of the settings."""
+    """Who a workload belongs to (None = nobody) and what it is for, as decided by the rules of the settings."""
 
     workload: str  # source:workload_id
     name: str
     kind: str
-    owners: dict[str, str]
+    owners: dict[str, str | None]
     driver: str
 
 

@@ -13,7 +13,7 @@ from unitcost.facts.when import When
 
 OwnerKind = Literal["team", "project", "experiment"]
 OWNER_KINDS: tuple[OwnerKind, ...] = ("team", "project", "experiment")
-#: Owner of what nobody claims.
+#: How a report calls what nobody claims; such charges have no owner.
 UNTAGGED = "untagged"
 UNKNOWN_DRIVER = "unknown"
 

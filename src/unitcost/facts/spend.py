@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 from unitcost.errors import UnknownName
 from unitcost.facts.charges import CostKind
 
 #: What kind of line of the bill a charge is.
 Line = Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
-#: Lines that are no use of a service.
-LINES: tuple[Line, ...] = ("unused commitment", "purchase", "tax", "credit", "refund", "adjustment")
+#: Lines that say by themselves what the money is for.
+USAGE_LINES: tuple[Line, ...] = ("usage", "marketplace")
+#: The others stand beside owners and drivers under their own names, unless somebody owns them.
+BESIDE_LINES = frozenset(get_args(Line)) - set(USAGE_LINES)
 
 #: What a report can be grouped by.
 DIMENSIONS: tuple[str, ...] = (
@@ -177,12 +179,12 @@ class SpendRow:
 class Attribution:
     """Who and what for, decided once for all charges of a facet.
 
-    For each owner kind: the name, how it was found (`tag`, `rule`, `inherited`, `unknown value`, `untagged`)
-    and the source or rule. `line` says what kind of line of the bill it is.
+    For each owner kind: the name (None = nobody), how it was found (`tag`, `rule`, `inherited`, `unknown value`,
+    `untagged`) and the source or rule. `line` says what kind of line of the bill it is.
     """
 
     facet_id: int
-    owners: dict[str, tuple[str, str, str]]
+    owners: dict[str, tuple[str | None, str, str]]
     driver: str
     driver_rule: str
     line: Line

@@ -21,7 +21,7 @@ from unitcost.ledger import Ledger
 from unitcost.ledger.spend import Question
 
 if TYPE_CHECKING:
-    from unitcost.jobs.review import Asking
+    from unitcost.jobs.asking import Asking
     from unitcost.report.amounts import Amounts
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -64,6 +64,7 @@ def check(workspace: Workspace, selection: Selection, *, min_owned: float = 0.0,
         *_currencies(report),
         *_owned(answers, min_owned),
         *_drivers(answers),
+        *_splits(answers),
         Check(
             question="What does one useful unit cost?", verdict="ok" if outputs else "warn",
             answer="outputs are loaded" if outputs else "not known: no outputs are loaded",
@@ -126,6 +127,20 @@ def _owned(answers: dict[str, Any], min_owned: float) -> list[Check]:
             )
         )
     return checks
+
+
+def _splits(answers: dict[str, Any]) -> list[Check]:
+    if not answers["splits"] and not answers["split_notes"]:
+        return []
+    notes = [f"{note['split']}: {note['says']}" for note in answers["split_notes"]]
+    return [
+        Check(
+            question="Is shared cost divided as the settings say?",
+            verdict="warn" if notes else "ok",
+            answer="; ".join(notes) or "yes",
+            mend="correct these [[split]] entries, or load what they need" if notes else "",
+        )
+    ]
 
 
 def _largest(largest: str | None, firm: bool) -> str:

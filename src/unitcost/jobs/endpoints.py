@@ -16,7 +16,7 @@ from unitcost.jobs.capacity import USAGE, clipped, microseconds
 from unitcost.ledger.spend import Question
 
 if TYPE_CHECKING:
-    from unitcost.jobs.review import Asking
+    from unitcost.jobs.asking import Asking
     from unitcost.report.amounts import Amounts
 
 _DIMS = ("resource", "line", "driver")
@@ -32,7 +32,8 @@ def endpoints(asking: Asking, amounts: Amounts) -> dict[str, list[EndpointAnswer
         periods = ((microseconds(start), microseconds(end)) for start, end in row.periods)
         paid[str(row.spend.keys[0])] += clipped(periods, asking.selection)
     lengths = {name: sum(end - start for start, end in merged(periods)) for name, periods in paid.items()}
-    by_unit = amounts.by_unit("endpoint-cost", _DIMS, [row.spend for row in rows], keep=1)
+    parts = amounts.by_unit("endpoint-part", _DIMS, [row.spend for row in rows])
+    by_unit = amounts.regroup("endpoint-cost", parts, lambda key: (key[0],))
     return {
         unit: endpoint_answers(
             [Endpoint(name=str(name), cost=cost, paid_us=lengths[str(name)]) for (name,), cost in figures.items()],

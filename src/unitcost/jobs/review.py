@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from decimal import Decimal
-from typing import get_args
 
 from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
-from unitcost.attribution.fx import rate_days, rate_in_force
 from unitcost.attribution.near import near_keys, near_values
-from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
-from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
-from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
-from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
+from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
+from unitcost.facts.spend import BESIDE_LINES, Attribution, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
+from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.dividing import divide
 from unitcost.jobs.endpoints import endpoints
 from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
@@ -31,11 +28,6 @@ from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
 from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
-
-#: Lines of the bill that stand beside the teams, and are none.
-_LINES = frozenset(get_args(Line)) - {"usage", "marketplace"}
-#: Above this many days a trend is drawn by month.
-_MOST_DAYS = 200
 
 
 def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = (), currency: str = "") -> Report:
@@ -81,48 +73,6 @@ def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
     return misses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """Asks an open ledger with one selection, the placements and exchange rates that belong to it."""
-
-    ledger: Ledger
-    settings: Settings
-    as_of: str
-    selection: Selection
-    currency: str
-    days: list[Placement]
-    months: list[Placement]
-    rates_since: tuple[date, ...]
-
-    @classmethod
-    def of(cls, ledger: Ledger, workspace: Workspace, selection: Selection, currency: str) -> Asking:
-        """Prepare the questions of a report."""
-        periods = ledger.charge_periods()
-        span = (periods[-1][1] - periods[0][0]).days if periods else 0
-        fine: Granularity = "day" if span <= _MOST_DAYS else "month"
-        return cls(
-            ledger=ledger, settings=workspace.settings, as_of=workspace.now.date().isoformat(), selection=selection,
-            currency=currency, days=place(periods, fine, selection.timezone),
-            months=place(periods, "month", selection.timezone), rates_since=rate_days(workspace.settings.fx),
-        )  # fmt: skip
-
-    def spend(self, dims: tuple[str, ...], selection: Selection | None = None) -> list[SpendRow]:
-        """Sums of the selected cost."""
-        placements = self.days if "day" in dims else self.months
-        rows = self.ledger.spend(selection or self.selection, dims, placements=placements, rates_since=self.rates_since)
-        return [row for row in rows if not self.currency or row.currency == self.currency]
-
-    def amounts(self, selection: Selection | None = None) -> Amounts:
-        """Maker of figures for a selection."""
-
-        def rate_of(currency: str, since: date | None) -> FxRate | None:
-            return rate_in_force(self.settings.fx, currency, since)
-
-        return Amounts(
-            selection=selection or self.selection, currency=self.currency or self.settings.currency, rate_of=rate_of
-        )
-
-
 def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> ReportInput:
     selection = asking.selection
     amounts = asking.amounts()
@@ -131,7 +81,9 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         name: asking.spend(dims, moved if name.startswith("movers") else selection) for name, dims in DIMS.items()
     }
     direct = {kind: _direct(amounts, kind, groups[kind]) for kind in OWNER_KINDS}
-    owners = {kind: _owners(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
+    divided = {kind: divide(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
+    owners = {kind: found.owners for kind, found in divided.items()}
+    dividing = frozenset(name for found in divided.values() for name in found.dividing)
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
@@ -145,8 +97,9 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         commitments_billed=asking.spend(commitments, billed), commitments_effective=asking.spend(commitments, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        near_misses=near, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
         work=work_answers(asking, amounts), endpoints=endpoints(asking, amounts),
+        near_misses=near, dividing=dividing, split_notes=[note for found in divided.values() for note in found.notes],
+        loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
 
 
@@ -162,51 +115,7 @@ def _with_month_before(selection: Selection) -> Selection:
 def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUnit:
     """Figures of owners' own charges by (shown owner, how it is known)."""
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
-    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[1], key[2]), key[1]))
-
-
-def _owners(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, list[OwnerShare]]:
-    splits = [split for split in asking.settings.splits if split.by == kind]
-    owned = amounts.regroup(f"{kind}-own", direct, lambda key: (key[0],))
-    metrics = _metrics(asking) if any(split.metric for split in splits) else {}
-    taken = _taken(asking, amounts, kind, splits)
-    shares = {}
-    for unit, figures in owned.items():
-        mine = {str(key[0]): figure for key, figure in figures.items()}
-        pools = [
-            Pool(rule=split, taken={str(key[0]): figure for key, figure in by_unit.get(unit, {}).items()})
-            for split, by_unit in zip(splits, taken, strict=True)
-        ]
-        shares[unit] = apply_splits(mine, pools, unit=unit, at=amounts.selection.tag, kind=kind, metrics=metrics)
-    return shares
-
-
-def _taken(asking: Asking, amounts: Amounts, kind: OwnerKind, splits: Sequence[SplitRule]) -> list[ByUnit]:
-    """What each split takes, by the owner it is taken from; the first split that selects a charge takes it whole."""
-    if not splits:
-        return []
-    selecting = sorted({dimension for split in splits for dimension in split.of} - {kind})
-    dims = (*selecting, kind, f"{kind}_how", "line")
-    rows = asking.spend(dims)
-    taken = []
-    for number, _ in enumerate(splits):
-        mine = [row for row in rows if pool_of(dict(zip(dims, row.keys, strict=True)), splits) == number]
-        by_unit = amounts.by_unit(f"pool-{kind}-{number}", dims, mine)
-        taken.append(
-            amounts.regroup(
-                f"pool-{kind}-{number}-owner", by_unit, lambda key: (shown_owner(key[-3], key[-2], key[-1]),)
-            )
-        )
-    return taken
-
-
-def _metrics(asking: Asking) -> dict[str, dict[str, Decimal]]:
-    """Unit -> owner -> quantity: outputs whose service is named like an owner."""
-    metrics: dict[str, dict[str, Decimal]] = {}
-    for row in asking.ledger.outputs(asking.selection):
-        found = metrics.setdefault(row.unit, {})
-        found[row.service] = money.add([found.get(row.service, money.ZERO), row.quantity])
-    return metrics
+    return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
 
 
 def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
@@ -231,7 +140,7 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:
-    usage = [row for row in rows if row.keys[2] in ("usage", "marketplace")]
+    usage = [row for row in rows if row.keys[2] not in BESIDE_LINES]
     raw = amounts.by_unit("driver-firm", DIMS["driver"], usage)
     answers = {}
     for unit, figures in amounts.regroup("driver-firm", raw, lambda key: (shown_driver(key[0], key[2]),)).items():
@@ -244,7 +153,7 @@ def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Fi
 def _team_firmness(owners: dict[str, list[OwnerShare]]) -> dict[str, Firmness]:
     answers = {}
     for unit, shares in owners.items():
-        teams = [share for share in shares if share.owner not in _LINES]
+        teams = [share for share in shares if share.owner not in BESIDE_LINES]
         values = {share.owner: share.amount.value or money.ZERO for share in teams}
         unknown = values.pop(UNTAGGED, money.ZERO)
         answers[unit] = firmness(values, unknown)

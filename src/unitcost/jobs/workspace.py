@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from unitcost import config
+from unitcost.attribution.split_notes import check_splits
 from unitcost.errors import BadSetting, UnitcostError
 from unitcost.facts.rules import Settings
 from unitcost.ledger import Ledger
@@ -71,12 +72,14 @@ def open_workspace(folder: Path | str = ".", *, config_file: Path | None = None,
     Raises
     ------
     BadSetting
-        When the folder does not exist or `as_of` is no date.
+        When the folder does not exist, `as_of` is no date, or a setting is not allowed or can never work.
     """
     base = Path(folder)
     if not base.is_dir():
         raise BadSetting(f"there is no folder `{folder}`", mend="give an existing folder with --folder")
-    return Workspace(folder=base, settings=config.read(base, file=config_file), now=_moment(as_of))
+    settings = config.read(base, file=config_file)
+    check_splits(settings)
+    return Workspace(folder=base, settings=settings, now=_moment(as_of))
 
 
 def _moment(as_of: str) -> datetime:

@@ -135,6 +135,7 @@ CREATE TABLE facets (
     tags MAP(VARCHAR, VARCHAR)
 );
 
+-- A team, project or experiment that is empty is nobody; "untagged" is a name like any other.
 CREATE TABLE attributions (
     facet_id UBIGINT NOT NULL,
     team VARCHAR NOT NULL, team_how VARCHAR NOT NULL, team_rule VARCHAR NOT NULL,

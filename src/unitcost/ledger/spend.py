@@ -14,6 +14,7 @@ import duckdb
 
 from unitcost.errors import UnitcostError
 from unitcost.facts.charges import COST_COLUMNS
+from unitcost.facts.rules import OWNER_KINDS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
@@ -57,6 +58,8 @@ _HOURLY_RATE = (
     f"printf('%.6g', CAST({{cost}} AS DOUBLE) * {SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND} / "
     "nullif(epoch_us(charge_period_end) - epoch_us(charge_period_start), 0))"
 )
+#: What a placed charge has from its attribution; nobody is null.
+_ATTRIBUTED = ", ".join(f"nullif(a.{name}, '') AS {name}" if name in OWNER_KINDS else f"a.{name}" for name in _OWNED)
 _BUCKETS = {"month", "day"}
 
 
@@ -149,9 +152,8 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
         _demand_attributions(con)
     if question.by_parts:
         _fill_placements(con, question.placements)
-    columns = ", ".join(f"a.{name}" for name in _OWNED) if owned else "NULL AS team"
     return query("placed_parts" if question.by_parts else "placed_whole").format(
-        owners=columns,
+        owners=_ATTRIBUTED if owned else "NULL AS team",
         join_owners="JOIN attributions a USING (facet_id)" if owned else "",
         cost="c." + COST_COLUMNS[question.selection.cost],
         range=billing_range(question.selection),

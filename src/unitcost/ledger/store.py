@@ -176,7 +176,7 @@ class Ledger:
         """Put new attributions in place of all older ones."""
         columns: list[list[Any]] = [[] for _ in range(13)]
         for row in rows:
-            owners = (part for kind in OWNER_KINDS for part in row.owners[kind])
+            owners = (part or "" for kind in OWNER_KINDS for part in row.owners[kind])
             for column, value in zip(
                 columns, (row.facet_id, *owners, row.driver, row.driver_rule, row.line), strict=True
             ):

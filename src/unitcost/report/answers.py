@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from unitcost import money
+from unitcost.facts.naming import NOBODY, meant
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure
 from unitcost.report import work_answers
-from unitcost.report.amounts import ByUnit
+from unitcost.report.amounts import ByUnit, names_of
 from unitcost.report.inputs import DIMS, ReportInput
 from unitcost.report.sections import closing, spending
 
@@ -51,7 +52,8 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             }
             for rate in given.amounts.used.values()
         ],
-        "splits": [split.name for split in given.settings.splits],
+        "splits": [split.name for split in given.settings.splits if split.name in given.dividing],
+        "split_notes": [{"kind": n.kind, "split": n.split, "says": n.says} for n in given.split_notes],
     }
 
 
@@ -69,15 +71,15 @@ def _share(figure: Figure) -> str | None:
     return None if figure.value is None else str(money.round_places(figure.value, _SHARE_PLACES))
 
 
-def _map(by_unit: ByUnit) -> dict[str, dict[str, str | None]]:
+def _map(by_unit: ByUnit, dims: tuple[str, ...] = ()) -> dict[str, dict[str, str | None]]:
     return {
-        unit: {key[0] or "(none)": _money(figure) for key, figure in figures.items()}
+        unit: {names_of(key, dims)[0]: _money(figure) for key, figure in figures.items()}
         for unit, figures in by_unit.items()
     }
 
 
 def _group(given: ReportInput, dim: str) -> dict[str, dict[str, str | None]]:
-    return _map(given.amounts.by_unit(dim, DIMS[dim], given.spend[dim]))
+    return _map(given.amounts.by_unit(dim, DIMS[dim], given.spend[dim]), DIMS[dim])
 
 
 def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
@@ -87,6 +89,7 @@ def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
         rounded = money.round_to_total([share.amount.value or money.ZERO for share in shares])
         answer[unit] = {
             share.owner: {
+                "owner": None if share.owner in NOBODY else meant(share.owner),
                 "amount": _money(share.amount),
                 "amount_rounded": str(cents),
                 "direct": _money(share.direct) or "0",

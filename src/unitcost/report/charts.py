@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from unitcost import money
+from unitcost.facts.naming import NONE
 from unitcost.figure import Figure
 from unitcost.report.amounts import Key
 from unitcost.report.palette import REST
@@ -26,7 +27,7 @@ def percent(value: Decimal) -> str:
 
 def in_words(ranked: Sequence[tuple[Key, Figure]], unit: str, most: int = 6) -> str:
     """What a chart of ranked amounts says."""
-    parts = [f"{key[0] or '(none)'} {grouped(figure.value)} {unit}" for key, figure in ranked[:most]]
+    parts = [f"{key[0] or NONE} {grouped(figure.value)} {unit}" for key, figure in ranked[:most]]
     return "; ".join(parts) + (f"; and {len(ranked) - most} more" if len(ranked) > most else "")
 
 
@@ -42,7 +43,7 @@ _LEAST_SHARE = 0.001
 def bars(ranked: Sequence[tuple[Key, Figure]], unit: str, palette: Mapping[str, str]) -> dict[str, Any]:
     """Horizontal bars, the largest on top, each with its amount; what could not be seen is left to the table."""
     least = max((abs(number(figure.value)) for _, figure in ranked), default=0.0) * _LEAST_SHARE
-    drawn = [(key[0] or "(none)", figure) for key, figure in ranked if abs(number(figure.value)) > least]
+    drawn = [(key[0] or NONE, figure) for key, figure in ranked if abs(number(figure.value)) > least]
     places = 0 if least >= 1 else CENT_PLACES
     return {
         "grid": {"left": 16, "right": 72, "top": 4, "bottom": 4, "containLabel": True},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 from typing import Any
 
 from unitcost import money
@@ -14,32 +15,60 @@ from unitcost.report.json_form import figure_data
 RowsOf = Callable[[Figure], tuple[Sequence[LedgerRow], int]]
 
 
-def as_lines(figure: Figure, rows_of: RowsOf, *, depth: int = 0) -> list[str]:
-    """Tree of a figure as indented lines."""
-    indent = "  " * depth
+def as_lines(figure: Figure, rows_of: RowsOf, *, width: int = 80, depth: int = 0) -> list[str]:
+    """Tree of a figure as indented lines.
+
+    Parameters
+    ----------
+    width
+        Where lines are broken, at spaces only. [characters]
+    """
+    origin = _origin(figure)
     value = "no value" if figure.value is None else f"{money.text(figure.value)} {figure.unit}"
-    name = figure.label or figure.id
-    lines = [f"{indent}{name} = {value}  [{figure.basis}]  {figure.formula}"]
-    if figure.note:
-        lines.append(f"{indent}  note: {figure.note}")
-    if figure.rows is not None:
-        lines += _row_lines(figure, rows_of, indent + "  ")
-    for inner in figure.inputs:
-        lines += as_lines(inner, rows_of, depth=depth + 1)
-    return lines
+    lines = [f"{figure.label or figure.id} = {value}  [{origin.basis}]  {_formula(origin)}"]
+    lines += [f"  note: {each.note}" for each in dict.fromkeys((figure, origin)) if each.note]
+    if origin.rows is not None:
+        lines += _row_lines(origin, rows_of)
+    indent = "  " * depth
+    found = [piece for line in lines for piece in _broken(indent + line, width)]
+    for inner in origin.inputs:
+        found += as_lines(inner, rows_of, width=width, depth=depth + 1)
+    return found
 
 
-def _row_lines(figure: Figure, rows_of: RowsOf, indent: str) -> list[str]:
+def _origin(figure: Figure) -> Figure:
+    """What a figure is made from, past sums of one figure alone."""
+    while figure.op == "sum" and len(figure.inputs) == 1 and not figure.note:
+        figure = figure.inputs[0]
+    return figure
+
+
+def _formula(figure: Figure) -> str:
+    """Formula in words; the parts of a sum stand below it anyway."""
+    return f"sum of the {len(figure.inputs)} below" if figure.op == "sum" and figure.inputs else figure.formula
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Line broken at spaces, further lines indented under it."""
+    words = line.lstrip(" ")
+    indent = " " * (len(line) - len(words))
+    return wrap(
+        words, max(width, 40), initial_indent=indent, subsequent_indent=indent + "    ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _row_lines(figure: Figure, rows_of: RowsOf) -> list[str]:
     rows, count = rows_of(figure)
     lines = [
-        f"{indent}{row.file}:{row.row_number}  {money.text(row.amount)} {row.currency}  {row.service} {row.resource} "
+        f"  {row.file}:{row.row_number}  {money.text(row.amount)} {row.currency}  {row.service} {row.resource} "
         f"{row.charge_period_start}..{row.charge_period_end}".rstrip()
         for row in rows
     ]
     if count > len(rows):
         shown = money.add(row.amount for row in rows)
         rest = money.subtract(figure.value or money.ZERO, shown)
-        lines.append(f"{indent}... and {count - len(rows)} more rows, {money.text(rest)} {figure.unit}")
+        lines.append(f"  ... and {count - len(rows)} more rows, {money.text(rest)} {figure.unit}")
     return lines
 
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from unitcost.facts.answers import Comparison, EndpointAnswer, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.answers import (
+    Comparison,
+    EndpointAnswer,
+    Firmness,
+    NearMiss,
+    OwnerShare,
+    SplitNote,
+    UnitCost,
+)
 from unitcost.facts.capacity import WorkAnswers
-from unitcost.facts.rules import OwnerKind, Settings
+from unitcost.facts.naming import spelt, spelt_owner
+from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
-from unitcost.facts.spend import ClosingRow, Selection, SpendRow
+from unitcost.facts.spend import BESIDE_LINES, ClosingRow, Selection, SpendRow
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.charts import FlowColours
 from unitcost.report.palette import colours
@@ -53,6 +62,8 @@ class ReportInput:
         Sums of billed and effective cost by `bridge_step`.
     commitments_billed, commitments_effective
         Sums by (commitment, commitment_status, charge_category).
+    dividing
+        Names of the splits that divided something.
     movers
         Makes the figures of the movers, which may look one month back.
     by
@@ -82,6 +93,8 @@ class ReportInput:
     comparisons: list[Comparison]
     firmness: dict[str, dict[str, Firmness]]
     near_misses: list[NearMiss]
+    dividing: frozenset[str]
+    split_notes: list[SplitNote]
     loads: list[LoadRecord]
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
     work: WorkAnswers | None = None
@@ -90,20 +103,18 @@ class ReportInput:
 
 def shown_driver(driver: str | None, line: str | None) -> str:
     """Name under which a charge stands in the table of drivers: lines that are no usage stand for themselves."""
-    return driver or "unknown" if line in ("usage", "marketplace", None) else str(line)
+    return str(line) if line in BESIDE_LINES else spelt(driver or UNKNOWN_DRIVER)
 
 
-def shown_owner(owner: str | None, how: str | None, line: str | None) -> str:
+def shown_owner(owner: str | None, line: str | None) -> str:
     """Name under which a charge stands in a table of owners: what nobody owns and is no usage stands for itself."""
-    if how == "untagged" and line not in ("usage", "marketplace", None):
-        return str(line)
-    return owner or "untagged"
+    return str(line) if owner is None and line in BESIDE_LINES else spelt_owner(owner)
 
 
 def colours_of(given: ReportInput) -> FlowColours:
     """Colours of all providers, drivers and teams: name -> colour on a light page."""
-    providers = {row.keys[0] or "(none)" for row in given.spend["flow"]}
+    providers = {spelt(row.keys[0]) for row in given.spend["flow"]}
     drivers = {shown_driver(row.keys[1], row.keys[4]) for row in given.spend["flow"]}
     drivers |= {shown_driver(row.keys[0], row.keys[2]) for row in given.spend["driver"]}
-    teams = {shown_owner(row.keys[2], row.keys[3], row.keys[4]) for row in given.spend["flow"]}
+    teams = {shown_owner(row.keys[2], row.keys[4]) for row in given.spend["flow"]}
     return colours(providers), colours(drivers), colours(teams)

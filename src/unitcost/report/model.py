@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from unitcost.errors import UnknownName
 from unitcost.facts.spend import Selection
 from unitcost.figure import Figure, walk
 
@@ -16,10 +17,11 @@ Cell = str | Figure | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table: its name, and how its cells are printed."""
+    """A column of a table: its name, how its cells are printed, and what is printed where there is nothing."""
 
     name: str
     kind: Kind = "text"
+    none: str = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,22 @@ class Report:
     messages: tuple[str, ...]
     closes: bool
     answers: dict[str, Any] = field(default_factory=dict)
+
+    def only(self, keys: Collection[str]) -> Report:
+        """The report with no sections but these, in its own order; without keys, the whole report.
+
+        Raises
+        ------
+        UnknownName
+            When it has no such section.
+        """
+        if not keys:
+            return self
+        known = {section.key for section in self.sections}
+        for key in keys:
+            if key not in known:
+                raise UnknownName("section", key, known)
+        return replace(self, sections=tuple(section for section in self.sections if section.key in keys))
 
     def figures(self) -> dict[str, Figure]:
         """Every figure of the report by its id, those that others stand on included."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zlib import crc32
 
+from unitcost.facts.naming import NONE
+from unitcost.facts.rules import UNKNOWN_DRIVER, UNTAGGED
+
 #: (on a light page, on a dark page); each stands out from its page by at least 3 to 1.
 PAIRS = (
     ("#3b5bdb", "#6b8afd"), ("#099268", "#20b78c"), ("#d97706", "#f5a623"), ("#c2255c", "#e8588a"),
@@ -18,7 +21,7 @@ LINES = {
 }  # fmt: skip
 UNKNOWN = ("#868e96", "#8b939b")
 REST = ("#6b7280", "#6f7783")
-_UNKNOWN_NAMES = frozenset({"unknown", "untagged", "(none)"})
+_UNKNOWN_NAMES = frozenset({UNKNOWN_DRIVER, UNTAGGED, NONE})
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ def _column(table: Table, place: int) -> list[str]:
     cells = [row[place] for row in table.rows]
     if kind != "money" or table.total is None:
         ends = [table.total[place]] if table.total else []
-        return [shown(cell, kind) for cell in (*cells, *ends)]
+        return [table.columns[place].none if cell is None else shown(cell, kind) for cell in (*cells, *ends)]
     values = [cell.value for cell in cells if isinstance(cell, Figure) and cell.value is not None]
     end = table.total[place]
     adds_up = isinstance(end, Figure) and end.value is not None and money.add(values) == end.value

@@ -9,7 +9,8 @@ from typing import Any
 from unitcost import money
 from unitcost.facts.answers import EndpointAnswer
 from unitcost.facts.capacity import StatePart, WorkAnswers, Worker
-from unitcost.facts.rules import OWNER_KINDS, UNTAGGED, OwnerKind
+from unitcost.facts.naming import spelt_owner
+from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure
 from unitcost.units import CENT_PLACES
 
@@ -76,7 +77,7 @@ def _sums(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, str]:
 
 
 def _owner_of(workers: dict[str, Worker], kind: OwnerKind) -> _NameOf:
-    return lambda part: _told(workers, part, lambda worker: worker.owners[kind], UNTAGGED)
+    return lambda part: _told(workers, part, lambda worker: spelt_owner(worker.owners[kind]), spelt_owner(None))
 
 
 def _driver_of(workers: dict[str, Worker]) -> _NameOf:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from unitcost import money
 from unitcost.facts.capacity import STATES, StatePart, Worker
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, PLATFORM, STORAGE
-from unitcost.facts.rules import UNTAGGED
-from unitcost.facts.spend import LINES
+from unitcost.facts.naming import spelt_owner
+from unitcost.facts.spend import BESIDE_LINES
 from unitcost.figure import Figure, figure_id, total
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
@@ -17,7 +17,7 @@ from unitcost.report.sections.spending import drivers_by_unit
 from unitcost.report.sections.tables import TOP, amount_tables
 
 #: What is paid for and is no capacity that somebody could hold.
-_APART = frozenset({STORAGE, DATA_MOVEMENT, LLM_API, PLATFORM, *LINES})
+_APART = frozenset({STORAGE, DATA_MOVEMENT, LLM_API, PLATFORM, *BESIDE_LINES})
 NOBODY = "(held by nobody)"
 
 
@@ -125,7 +125,7 @@ def _team(workers: dict[str, Worker], part: StatePart) -> str:
     if not part.workload:
         return NOBODY
     worker = workers.get(part.workload)
-    return worker.owners.get("team", UNTAGGED) if worker else UNTAGGED
+    return spelt_owner(worker.owners.get("team") if worker else None)
 
 
 def _name(workers: dict[str, Worker], part: StatePart) -> str:

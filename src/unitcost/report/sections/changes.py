@@ -7,7 +7,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.facts.rules import UNTAGGED
+from unitcost.facts.naming import spelt, word_for_none
+from unitcost.facts.rules import UNKNOWN_DRIVER, UNTAGGED
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.report import charts
 from unitcost.report.amounts import Amounts, ByUnit, Key
@@ -17,7 +18,7 @@ from unitcost.report.sections.spending import BEFORE_SPLITS
 
 #: Names that a trend draws before the rest is put into one.
 _MOST = 6
-_ALWAYS = frozenset({"unknown", UNTAGGED})
+_ALWAYS = frozenset({UNKNOWN_DRIVER, UNTAGGED})
 
 
 def _by_month(shown: Callable[[Key], str]) -> Callable[[Key], Key]:
@@ -30,7 +31,7 @@ def movers(given: ReportInput) -> Section:
     tables = []
     groups: tuple[tuple[str, str, Callable[[Key], str]], ...] = (
         ("movers_driver", "driver", lambda key: shown_driver(key[1], key[2])),
-        ("movers_team", "team", lambda key: shown_owner(key[1], key[2], key[3])),
+        ("movers_team", "team", lambda key: shown_owner(key[1], key[3])),
     )
     for group, name, shown in groups:
         raw = given.movers.by_unit(f"{group}-part", DIMS[group], given.spend[group])
@@ -52,7 +53,7 @@ def _mover_table(amounts: Amounts, path: str, name: str, unit: str, figures: dic
     rows = [_mover(amounts, path, unit, who, before, after, figures) for who in names]
     rows.sort(key=lambda cells: -abs(cells[3].value or money.ZERO) if isinstance(cells[3], Figure) else money.ZERO)
     columns = (
-        Column(name=name), Column(name=before, kind="money"), Column(name=after, kind="money"),
+        Column(name=name, none=word_for_none(name)), Column(name=before, kind="money"), Column(name=after, kind="money"),
         Column(name="change", kind="money"), Column(name="relative", kind="change"), Column(name=""),
     )  # fmt: skip
     sums = [
@@ -85,7 +86,8 @@ def _mover(
         figure_id(path, who, unit, "relative", at=at), change, first, unit="share", label=f"relative change of {who}",
         empty="nothing in the month before",
     )  # fmt: skip
-    return who, old, new, change, relative, "new" if old is None else "gone" if new is None else ""
+    name = None if who == UNTAGGED else who
+    return name, old, new, change, relative, "new" if old is None else "gone" if new is None else ""
 
 
 def _difference(identity: str, left: Figure, right: Figure, unit: str) -> Figure:
@@ -102,7 +104,7 @@ def trend(given: ReportInput) -> Section:
     palettes = {"driver": drivers, "team": teams}
     groups: tuple[tuple[str, str, Callable[[Key], str]], ...] = (
         ("trend_driver", "driver", lambda key: shown_driver(key[1], key[2])),
-        ("trend_team", "team", lambda key: shown_owner(key[1], key[2], key[3])),
+        ("trend_team", "team", lambda key: shown_owner(key[1], key[3])),
     )
     for group, name, shown in groups:
         raw = given.amounts.by_unit(group, DIMS[group], given.spend[group])
@@ -157,8 +159,8 @@ def flow(given: ReportInput) -> Section:
     drawn = []
     for unit, figures in raw.items():
         flows: dict[charts.Flow, Decimal] = {}
-        for (provider, driver, team, how, line), figure in figures.items():
-            key = (provider or "(none)", shown_driver(driver, line), shown_owner(team, how, line))
+        for (provider, driver, team, _, line), figure in figures.items():
+            key = (spelt(provider), shown_driver(driver, line), shown_owner(team, line))
             flows[key] = money.add([flows.get(key, money.ZERO), figure.value or money.ZERO])
         negative = money.add(amount for amount in flows.values() if amount < 0)
         words = f"{len(flows)} flows from provider over driver to team"

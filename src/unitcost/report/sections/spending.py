@@ -7,7 +7,7 @@ from collections import defaultdict
 from unitcost import money
 from unitcost.facts.answers import OwnerShare
 from unitcost.facts.rules import UNTAGGED, OwnerKind
-from unitcost.facts.spend import SpendRow
+from unitcost.facts.spend import BESIDE_LINES, SpendRow
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.figure import total as sum_of
 from unitcost.report import charts
@@ -83,9 +83,13 @@ def owners(given: ReportInput, kind: OwnerKind) -> Section:
         tables.append(_owner_table(given, kind, unit))
         notes += [_owned_note(given, kind, unit)]
         if any(share.shared for share in shares):
-            notes.append(
-                "Shared cost is divided by: " + "; ".join(s.name for s in given.settings.splits if s.by == kind)
-            )
+            names = [split.name for split in given.settings.splits if split.by == kind]
+            notes.append("Shared cost is divided by: " + "; ".join(name for name in names if name in given.dividing))
+    notes += [
+        f"{note.split}: {note.says}" + ("" if note.says.endswith("?") else ".")
+        for note in given.split_notes
+        if note.kind == kind
+    ]
     misses = [miss for miss in given.near_misses if miss.kind == kind]
     for miss in misses:
         near = f", near to {' or '.join(miss.near)}" if miss.near else ""
@@ -109,11 +113,13 @@ def _owner_table(given: ReportInput, kind: OwnerKind, unit: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for found in shown:
         middle: list[Cell] = [found.direct, _shared(kind, unit, found, at)] if has_shared else []
-        part = share(f"owner-{kind}", found.owner, found.amount, whole, at)
-        rows.append((found.owner, *middle, found.amount, part, how.get(found.owner, "")))
+        part = share(f"owner-{kind}", [found.owner], found.amount, whole, at)
+        rows.append(
+            (None if found.owner == UNTAGGED else found.owner, *middle, found.amount, part, how.get(found.owner, ""))
+        )
     if rest:
         rows.append(_rest_row(given, kind, unit, rest, whole, has_shared))
-    columns = [Column(name=kind)]
+    columns = [Column(name=kind, none=UNTAGGED)]
     columns += [Column(name="direct", kind="money"), Column(name="shared", kind="money")] if has_shared else []
     columns += [Column(name=unit, kind="money"), Column(name="share", kind="share"), Column(name="known by")]
     sums = [
@@ -148,7 +154,7 @@ def _rest_row(
         given.amounts.total(f"owner-{kind}-other-{what}", unit, parts, label=f"{name}, {what}")
         for what, parts in (("direct", direct), ("shared", shared))
     ]
-    part = share(f"owner-{kind}", name, amount, whole, at)
+    part = share(f"owner-{kind}", [name], amount, whole, at)
     return (name, *(middle if has_shared else ()), amount, part, "see --json")
 
 
@@ -218,7 +224,10 @@ def group(given: ReportInput, key: str) -> Section:
     dim, title, question = _GROUPS[key]
     by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
     return Section(
-        key=key, title=title, question=question, tables=amount_tables(dim, by_unit, given.amounts, names=(dim,))
+        key=key,
+        title=title,
+        question=question,
+        tables=amount_tables(dim, by_unit, given.amounts, names=(dim,), dims=(dim,)),
     )
 
 
@@ -228,7 +237,7 @@ def months(given: ReportInput) -> Section:
     for dim in ("billing_month", "month"):
         by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
         name = "billing month" if dim == "billing_month" else f"month of use, {given.selection.timezone}"
-        tables += list(amount_tables(dim, by_unit, given.amounts, names=(name,), ordered=True))
+        tables += list(amount_tables(dim, by_unit, given.amounts, names=(name,), dims=(dim,), ordered=True))
     return Section(
         key="months", title="By month", question="How much per month, as billed and as used?", tables=tuple(tables),
         notes=("Books close on the billing month. By use, a charge that spans months is divided by time.",),
@@ -243,19 +252,17 @@ def extra(given: ReportInput) -> Section | None:
     by_unit = given.amounts.by_unit("by", dims, rows)
     return Section(
         key="by", title="By " + ", ".join(dims), question="The grouping that was asked for.",
-        tables=amount_tables("by", by_unit, given.amounts, names=dims, top=10_000),
+        tables=amount_tables("by", by_unit, given.amounts, names=dims, dims=dims, top=10_000),
         notes=(BEFORE_SPLITS,) if given.settings.splits else (),
     )  # fmt: skip
 
 
 def untagged(given: ReportInput) -> Section:
     """What no team owns, largest first, and what it could change."""
-    rows = [
-        row for row in given.spend["untagged"] if row.keys[2] == "untagged" and row.keys[3] in ("usage", "marketplace")
-    ]
+    rows = [row for row in given.spend["untagged"] if row.keys[2] == UNTAGGED and row.keys[3] not in BESIDE_LINES]
     by_unit = given.amounts.by_unit("untagged", DIMS["untagged"], rows)
-    grouped = given.amounts.regroup("untagged-by", by_unit, lambda key: (key[0], key[1]))
-    notes = []
+    notes, dims = [], ("resource", "service")
+    grouped = given.amounts.regroup("untagged-by", by_unit, lambda key: (key[0], key[1]), dims)
     for unit in grouped:
         answer = given.firmness.get("team", {}).get(unit)
         if answer and answer.largest and not answer.firm:
@@ -266,5 +273,5 @@ def untagged(given: ReportInput) -> Section:
             notes.append(f"It cannot change which team spends most ({answer.largest}).")
     return Section(
         key="untagged", title="Untagged", question="Which spend has no team, and what could it change?",
-        tables=amount_tables("untagged-by", grouped, given.amounts, names=("resource", "service")), notes=tuple(notes),
+        tables=amount_tables("untagged-by", grouped, given.amounts, names=dims, dims=dims), notes=tuple(notes),
     )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from unitcost import money
+from unitcost.facts.naming import NONE, word_for_none
 from unitcost.figure import Figure, figure_id, ratio
-from unitcost.report.amounts import Amounts, ByUnit, Key
+from unitcost.report.amounts import Amounts, ByUnit, Key, names_of, order
 from unitcost.report.model import Cell, Column, Table
 
 #: Rows that a table shows before the rest is put into one.
@@ -15,19 +16,19 @@ TOP = 12
 
 def ranked(figures: Mapping[Key, Figure]) -> list[tuple[Key, Figure]]:
     """Keys and figures, the largest amount first, equal ones by name."""
-    return sorted(figures.items(), key=lambda item: (-(item[1].value or money.ZERO), tuple(k or "" for k in item[0])))
+    return sorted(figures.items(), key=lambda item: (-(item[1].value or money.ZERO), order(item[0])))
 
 
-def share(path: str, name: str, part: Figure, whole: Figure, at: str) -> Figure:
+def share(path: str, names: Sequence[str], part: Figure, whole: Figure, at: str) -> Figure:
     """Share of a part in its whole."""
     return ratio(
-        figure_id(path, name, part.unit, "share", at=at), part, whole, unit="share", label=f"share of {name}",
-        empty="the total is zero",
+        figure_id(path, *names, part.unit, "share", at=at), part, whole, unit="share",
+        label=f"share of {' / '.join(names)}", empty="the total is zero",
     )  # fmt: skip
 
 
 def amount_tables(
-    path: str, by_unit: ByUnit, amounts: Amounts, *, names: tuple[str, ...], top: int = TOP,
+    path: str, by_unit: ByUnit, amounts: Amounts, *, names: tuple[str, ...], dims: tuple[str, ...] = (), top: int = TOP,
     note_of: Callable[[Key], str] | None = None, note_name: str = "", ordered: bool = False,
 ) -> tuple[Table, ...]:  # fmt: skip
     """One table per unit: names, amount, share and, where given, a note per row.
@@ -36,6 +37,8 @@ def amount_tables(
     ----------
     names
         Headers of the parts of the key.
+    dims
+        Dimensions of those parts, where they are values of the ledger; without, they are spelt already.
     top
         Rows shown; the others are one row "other (k)" so that the column adds up.
     ordered
@@ -47,14 +50,15 @@ def amount_tables(
         whole = amounts.total(path, unit, [figure for _, figure in figures.items()])
         shown, rest = (listed, []) if ordered or len(listed) <= top + 1 else (listed[:top], listed[top:])
         rows: list[tuple[Cell, ...]] = [
-            _row(path, key, figure, whole, amounts, note_of(key) if note_of else None) for key, figure in shown
+            _row(path, dims, key, figure, whole, amounts, note_of(key) if note_of else None) for key, figure in shown
         ]
         if rest:
             other = amounts.total(f"{path}-other", unit, [figure for _, figure in rest], label=f"other ({len(rest)})")
             key = (f"other ({len(rest)})", *("" for _ in names[1:]))
-            rows.append(_row(path, key, other, whole, amounts, "" if note_of else None))
+            rows.append(_row(path, (), key, other, whole, amounts, "" if note_of else None))
+        words = [word_for_none(dim) for dim in dims] or [NONE] * len(names)
         columns = [
-            *(Column(name=name) for name in names),
+            *(Column(name=name, none=word) for name, word in zip(names, words, strict=True)),
             Column(name=unit, kind="money"),
             Column(name="share", kind="share"),
         ]
@@ -66,8 +70,10 @@ def amount_tables(
     return tuple(tables)
 
 
-def _row(path: str, key: Key, figure: Figure, whole: Figure, amounts: Amounts, note: str | None) -> tuple[Cell, ...]:
-    name = "/".join(part or "(none)" for part in key)
-    cells: list[Cell] = [part or ("(none)" if part is None else "") for part in key]
-    cells += [figure, share(path, name, figure, whole, amounts.selection.tag)]
+def _row(
+    path: str, dims: tuple[str, ...], key: Key, figure: Figure, whole: Figure, amounts: Amounts, note: str | None
+) -> tuple[Cell, ...]:
+    names = names_of(key, dims)
+    cells: list[Cell] = [None if part is None else name for part, name in zip(key, names, strict=True)]
+    cells += [figure, share(path, names, figure, whole, amounts.selection.tag)]
     return tuple([*cells, note] if note is not None else cells)

@@ -1,0 +1,47 @@
+"""Owners who are called like a word of the report: they are somebody, and stay apart from nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.conftest import Desk
+
+BILL = """BilledCost,EffectiveCost,team,project,ServiceName
+10,10,untagged,a,x
+20,20,,b,(none)
+30,30,tax,c,
+"""
+
+
+@pytest.fixture
+def loaded(desk: Desk) -> Desk:
+    desk.load(str(desk.write("bill.csv", BILL)), "--currency", "USD", "--period", "2031-06")
+    return desk
+
+
+def test_nobody_and_somebody_called_untagged_have_a_row_each(loaded: Desk) -> None:
+    report = loaded.report("--by", "team,service")
+    owners = report["owners"]["team"]["USD"]
+    assert {name: (entry["owner"], entry["amount"]) for name, entry in owners.items()} == {
+        "untagged": (None, "20"), '"untagged"': ("untagged", "10"), '"tax"': ("tax", "30"),
+    }  # fmt: skip
+    assert report["owned_share"]["team"]["USD"] == "0.6667"
+    table = next(section for section in report["sections"] if section["key"] == "by")["tables"][0]
+    assert [row[:2] for row in table["rows"]] == [['"tax"', None], [None, '"(none)"'], ['"untagged"', "x"]]
+
+
+@pytest.mark.parametrize(("owner", "row"), [("untagged", 2), ('"untagged"', 1)])
+def test_each_unfolds_to_its_own_row(loaded: Desk, owner: str, row: int) -> None:
+    figure = loaded.report()["owners"]["team"]["USD"][owner]["figure"]
+    result = loaded.run("explain", figure)
+    assert result.exit_code == 0
+    assert [line for line in result.stdout.splitlines() if "bill.csv:" in line and f"bill.csv:{row} " in line]
+    assert result.stdout.count("bill.csv:") == 1
+
+
+def test_what_nobody_owns_can_be_divided(loaded: Desk) -> None:
+    loaded.write("unitcost.toml", '[[split]]\nof = { team = "untagged" }\nhow = "even"\nby = "team"\n')
+    owners = loaded.report()["owners"]["team"]["USD"]
+    assert {name: entry["amount"] for name, entry in owners.items()} == {
+        "untagged": "0", '"untagged"': "20", '"tax"': "40",
+    }  # fmt: skip
