@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unitcost.cli.options import json_option, selection_options, warn_option, workspace_options
+from unitcost.cli.options import FilePath, json_option, selection_options, text_option, warn_option, workspace_options
 
 if TYPE_CHECKING:
     from unitcost.report.model import Report
 
 
 @click.command("report")
-@click.option(
-    "--by", default="", metavar="DIM,DIM", help="Extra table by these dimensions, such as team,project,month."
-)
+@text_option("--by", metavar="DIM,DIM", help="Extra table by these dimensions, such as team,project,month.")
 @click.option("--section", "only", multiple=True, metavar="KEY", help="Print only this section; may be repeated.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the report as one HTML file.")
-@click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, allow_dash=True), help="Write it as csv; - prints it."
-)
+@click.option("--html", type=FilePath(dir_okay=False), help="Write the report as one HTML file.")
+@click.option("--csv", "csv_file", type=FilePath(dir_okay=False, allow_dash=True), help="Write it as csv; - prints it.")
 @selection_options
 @warn_option
 @json_option
@@ -40,14 +36,13 @@ def command(
     Exit codes: 0 in order, 3 when an invoice differs from the ledger.
     """
     from unitcost.jobs.review import review
-    from unitcost.jobs.selecting import select
+    from unitcost.jobs.selecting import dimensions, select
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
     currency = said.pop("currency").upper()
     selection = select(workspace.settings, **said)
-    dims = tuple(name.strip() for name in by.split(",") if name.strip())
-    report = review(workspace, selection, by=dims, currency=currency)
+    report = review(workspace, selection, by=dimensions(by), currency=currency)
     deliver(report, as_json=as_json, html=html, csv_file=csv_file, only=only)
     click.get_current_context().exit(0 if report.closes or warn_only else 3)
 

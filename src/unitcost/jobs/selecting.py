@@ -7,7 +7,7 @@ from datetime import date
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import COST_COLUMNS, CostKind
 from unitcost.facts.rules import Settings
-from unitcost.facts.spend import Selection
+from unitcost.facts.spend import Selection, check_dimensions
 
 
 def select(
@@ -50,6 +50,17 @@ def select(
         place="charge" if place == "charge" else "billing",
         timezone=timezone or settings.timezone,
     )
+
+
+def dimensions(text: str) -> tuple[str, ...]:
+    """Dimensions named in a list such as `team,month`; none when nothing is said.
+
+    Raises
+    ------
+    BadSetting, UnknownName
+        As `check_dimensions`.
+    """
+    return check_dimensions(tuple(name.strip() for name in text.split(","))) if text else ()
 
 
 def parse_tag(tag: str) -> Selection:
