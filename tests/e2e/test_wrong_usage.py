@@ -54,3 +54,20 @@ def test_dimensions_that_are_none(loaded: Desk, command: Sequence[str], by: str,
 def test_an_option_that_a_script_left_empty_is_not_taken_for_none(loaded: Desk, call: str) -> None:
     *words, option = call.split()
     assert f"{option} is empty. Mend: give it a value, or leave it out" in refused(loaded, *words, option, "")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("report --month 2026-13", "'2026-13' is not a month"),
+        ("report --month 9999-12", "'9999-12' is not a month between 1990 and 2200"),
+        ("report --month 0001-01", "'0001-01' is not a month between 1990 and 2200"),
+        ("report --from 2031-07 --to 2031-06", "the range 2031-07..2031-06 is empty"),
+        ("report --as-of nonsense", "--as-of is 'nonsense', not a date"),
+        ("report --as-of 0001-01-01T00:00:00+05:00", "--as-of: 0001-01-01 is not a day between 1990 and 2200"),
+        ("check --as-of 9999-12-31T23:59:59-05:00", "--as-of: 9999-12-31 is not a day between 1990 and 2200"),
+        ("explain total/USD@9999-12..9999-12,effective", "'9999-12' is not a month between 1990 and 2200"),
+    ],
+)
+def test_dates_that_no_bill_has(loaded: Desk, call: str, said: str) -> None:
+    assert said in refused(loaded, *call.split())

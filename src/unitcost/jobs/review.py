@@ -19,10 +19,10 @@ from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
 from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
-from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import COST_COLUMNS, CostKind
+from unitcost.facts.days import month_start, next_month
 from unitcost.facts.rules import Settings
 from unitcost.facts.spend import Selection, check_dimensions
 
@@ -83,28 +82,6 @@ def parse_tag(tag: str) -> Selection:
         place="charge" if "charge" in rest[1:] else "billing",
         timezone=zones[0].replace(".", "/") if zones else "UTC",
     )
-
-
-def month_start(text: str) -> date:
-    """First day of a month written `YYYY-MM`.
-
-    Raises
-    ------
-    BadSetting
-        When it is not written so.
-    """
-    try:
-        year, month = text.split("-")
-        if len(year) != 4 or len(month) != 2:
-            raise ValueError(text)
-        return date(int(year), int(month), 1)
-    except ValueError:
-        raise BadSetting(f"{text!r} is not a month", mend="write it as 2026-09") from None
-
-
-def next_month(day: date) -> date:
-    """First day of the month after that of `day`."""
-    return date(day.year + day.month // 12, day.month % 12 + 1, 1)
 
 
 def _cost(name: str) -> CostKind:
