@@ -74,8 +74,8 @@ def _print(outcome: LoadOutcome) -> None:
     if outcome.records:
         print_table(*table(outcome))
     for record in outcome.records:
-        for flag in record.flags:
-            click.echo(f"{record.file}: {flag}", err=True)
+        for sentence in (*record.flags, *record.notes):
+            click.echo(f"{record.file}: {sentence}", err=True)
     for line in reject_words(outcome):
         click.echo(line, err=True)
     for _, error in outcome.failures:
