@@ -186,7 +186,7 @@ def test_the_report_currency_names_the_key_of_a_rate(write: Write) -> None:
         ("[[charge]]\nwhat = 'a'\nusd = 1\non = 0001-01-01", "`charge[0].on`: 0001-01-01 is not a day between 1990 and 2200"),
         ("[[charge]]\nwhat = 'a'\nusd = 1\non = 2200-01-02", "`charge[0].on`: 2200-01-02 is not a day between 1990 and 2200"),
         ("[fx]\nEUR = [ { from = 1026-01-01, usd = 1 } ]", "`fx.EUR[0].from`: 1026-01-01 is not a day between 1990 and 2200"),
-        ("[[load]]\npath = 'x'\nencoding = 'klingon'", "`load[0].encoding`: there is no encoding 'klingon'"),
+        ("[[load]]\npath = 'x'\nencoding = 'klingon'", "`load[0].encoding`: there is no encoding `klingon`"),
         ("[ledger]\ntimezone = 'Mars/Phobos'", "`ledger.timezone`: there is no time zone 'Mars/Phobos'"),
         ("[ledger]\nstore = 'spark://host:7077'", "'spark://host:7077' is not available yet"),
         ("[ledger]\nstore = 'ledger.duckdb'", "'ledger.duckdb' is no store"),

@@ -71,3 +71,37 @@ def test_an_option_that_a_script_left_empty_is_not_taken_for_none(loaded: Desk, 
 )
 def test_dates_that_no_bill_has(loaded: Desk, call: str, said: str) -> None:
     assert said in refused(loaded, *call.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("--encoding bogus", "there is no encoding `bogus`"),
+        ("--encoding latin-11", "there is no encoding `latin-11`; did you mean `latin-1`"),
+        ("--encoding base64", "there is no encoding `base64`"),
+        ("--encoding undefined", "there is no encoding `undefined`"),
+        ("--reader focu", "there is no reader `focu`; did you mean `focus`?"),
+        ("--currency dollars", "the currency is 'dollars'"),
+        ("--period 2031-13", "'2031-13' is not a month"),
+        ("--delimiter ;;", "the delimiter is ';;'"),
+        ("--source-timezone Mars/Phobos", "there is no time zone 'Mars/Phobos'"),
+        ("--rates nowhere.csv", "there is no rate card `nowhere.csv`"),
+        ("--export-version 3", "the version '3' says nothing without a restatement"),
+        ("--replace period --part", "a part adds up with what is loaded, a restatement replaces it"),
+    ],
+)
+def test_what_is_said_about_files_is_looked_at_first(loaded: Desk, said: str, message: str) -> None:
+    assert message in refused(loaded, "load", str(loaded.folder / "bill.csv"), *said.split())
+
+
+def test_what_an_entry_says_about_files_is_looked_at_first(loaded: Desk) -> None:
+    loaded.write("unitcost.toml", '[[load]]\npath = "bill.csv"\n[[load]]\npath = "bill.csv"\nreader = "focu"\n')
+    assert "unitcost.toml, load[1]: there is no reader `focu`" in refused(loaded, "load")
+
+
+def test_an_encoding_that_is_given_is_used(desk: Desk) -> None:
+    bill = desk.write("bill.csv", text([row(0, ServiceName="Zürich")]))
+    desk.load(str(bill))
+    assert list(desk.report()["services"]["USD"]) == ["Zürich"]
+    desk.load(str(bill), "--encoding", "latin-1")
+    assert list(desk.report()["services"]["USD"]) == ["ZÃ¼rich"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from unitcost import money
 from unitcost.errors import UnitcostError
 from unitcost.facts.days import check_day, month_start
+from unitcost.facts.encodings import codec_of
 from unitcost.facts.when import facet_column, parse
 from unitcost.facts.zones import zone_of
 from unitcost.units import CENT_PLACES, LEDGER_PLACES
@@ -77,9 +77,10 @@ def _month(text: str) -> str:
 
 def _encoding(text: str) -> str:
     try:
-        codecs.lookup(text or "utf-8")
-    except LookupError:
-        raise ValueError(f"there is no encoding {text!r}; write a name such as latin-1 or utf-16") from None
+        if text:
+            codec_of(text)
+    except UnitcostError as error:
+        raise _said(error) from None
     return text
 
 

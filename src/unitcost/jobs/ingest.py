@@ -81,7 +81,10 @@ def load(
     ------
     UnitcostError
         When there is nothing to load.
+    BadSetting, UnknownName
+        When an option means nothing.
     """
+    _check_options(workspace, options or ReadOptions())
     jobs = list(_files(workspace, paths, options or ReadOptions()))
     if not jobs:
         raise UnitcostError(
@@ -100,6 +103,14 @@ def load(
             except UnitcostError as error:
                 failures.append((workspace.name(file), error))
     return LoadOutcome(records=tuple(records), failures=tuple(failures))
+
+
+def _check_options(workspace: Workspace, said: ReadOptions) -> None:
+    """Refuse options that mean nothing before a file is opened; a known file would not need them."""
+    readers.check_options(said)
+    for number, entry in enumerate(workspace.settings.loads):
+        stated = _stated(workspace, entry) or ReadOptions()
+        readers.check_options(stated, where=f"{workspace.settings.file}, load[{number}]")
 
 
 def _clear_scratch(workspace: Workspace) -> None:

@@ -65,11 +65,22 @@ def _currency(mapping: Mapping, options: ReadOptions, seen: bool, cost_seen: boo
             "the currency column is empty" if "billing_currency" in mapping else "the file does not name its currency",
             where=where, mend="say currency = \"USD\" in [[load]], or --currency USD",
         )  # fmt: skip
-    if not _CURRENCY.fullmatch(options.currency):
-        raise BadSetting(f"the currency is {options.currency!r}", where=where, mend="use a code of three letters: USD")
-    code = options.currency.upper()
+    code = currency_said(options.currency, where)
     mapping["billing_currency"] = Const(code)
     return [f"Amounts are in {code}, as the user says; the file names no currency."]
+
+
+def currency_said(text: str, where: str) -> str:
+    """Code of a currency that the user names.
+
+    Raises
+    ------
+    BadSetting
+        When it is none.
+    """
+    if not _CURRENCY.fullmatch(text):
+        raise BadSetting(f"the currency is {text!r}", where=where, mend="use a code of three letters: USD")
+    return text.upper()
 
 
 def _periods(mapping: Mapping, options: ReadOptions, where: str) -> list[str]:
