@@ -105,3 +105,25 @@ def test_an_encoding_that_is_given_is_used(desk: Desk) -> None:
     assert list(desk.report()["services"]["USD"]) == ["Zürich"]
     desk.load(str(bill), "--encoding", "latin-1")
     assert list(desk.report()["services"]["USD"]) == ["ZÃ¼rich"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("report --currency uds", "there is no charge in the currency `uds`; did you mean `USD`?"),
+        ("check --currency EUR", "there is no charge in the currency `EUR`. Mend: use one of: USD"),
+        ("report --section driver", "there is no section `driver`; did you mean `drivers`?"),
+        ("report --section drivers --json", "--section chooses what is printed"),
+        ("report --section drivers --csv -", "--section chooses what is printed"),
+        ("report --json --csv -", "would both go to standard output"),
+    ],
+)
+def test_a_report_that_cannot_be_given(loaded: Desk, call: str, said: str) -> None:
+    assert said in refused(loaded, *call.split())
+
+
+def test_one_currency_in_any_letter_case(loaded: Desk) -> None:
+    loaded.load(str(loaded.write("euro.csv", text([row(9, BillingCurrency="EUR")]))))
+    assert loaded.report("--currency", "usd")["total"] == {"USD": "2"}
+    assert "Can everything be added?" in loaded.run("check").stdout
+    assert "EUR" not in loaded.run("check", "--currency", "usd").stdout

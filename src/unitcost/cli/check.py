@@ -31,8 +31,9 @@ def command(min_owned: float, rejects: int, warn_only: bool, as_json: bool, **sa
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
-    said.pop("currency")
-    outcome = check(workspace, select(workspace.settings, **said), min_owned=min_owned, rejects=rejects)
+    currency = said.pop("currency")
+    selection = select(workspace.settings, **said)
+    outcome = check(workspace, selection, currency=currency, min_owned=min_owned, rejects=rejects)
     if as_json:
         _print_json(outcome)
     else:

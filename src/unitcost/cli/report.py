@@ -40,11 +40,26 @@ def command(
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
-    currency = said.pop("currency").upper()
+    currency = said.pop("currency")
+    _check_forms(only, as_json=as_json, html=html, csv_file=csv_file)
     selection = select(workspace.settings, **said)
     report = review(workspace, selection, by=dimensions(by), currency=currency)
     deliver(report, as_json=as_json, html=html, csv_file=csv_file, only=only)
     click.get_current_context().exit(0 if report.closes or warn_only else 3)
+
+
+def _check_forms(only: tuple[str, ...], *, as_json: bool, html: Path | None, csv_file: Path | None) -> None:
+    from unitcost.errors import BadSetting
+
+    if only and (as_json or html or csv_file):
+        raise BadSetting(
+            "--section chooses what is printed, and --json, --html and --csv hold the whole report",
+            mend="leave one of them out",
+        )
+    if as_json and str(csv_file) == "-":
+        raise BadSetting(
+            "--json and --csv - would both go to standard output", mend="leave one out, or name a csv file"
+        )
 
 
 def deliver(

@@ -38,17 +38,21 @@ class CheckOutcome:
         return any(check.verdict == "fail" for check in self.checks)
 
 
-def check(workspace: Workspace, selection: Selection, *, min_owned: float = 0.0, rejects: int = 20) -> CheckOutcome:
+def check(
+    workspace: Workspace, selection: Selection, *, currency: str = "", min_owned: float = 0.0, rejects: int = 20
+) -> CheckOutcome:
     """Check a ledger.
 
     Parameters
     ----------
+    currency
+        Only charges billed in this currency; empty = all.
     min_owned
         Share of the spend that must have a team.
     rejects
         How many set-aside rows to return.
     """
-    report = review(workspace, selection)
+    report = review(workspace, selection, currency=currency)
     with workspace.open_ledger() as ledger:
         aside = ledger.rejects(limit=rejects)
         rejected = sum(load.rows_rejected for load in ledger.loads())

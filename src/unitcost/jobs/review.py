@@ -17,7 +17,7 @@ from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
 from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
-from unitcost.errors import CurrencyMix
+from unitcost.errors import CurrencyMix, UnknownName
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
@@ -55,14 +55,24 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
     UnitcostError
         When there is no ledger yet.
     UnknownName
-        When `by` names no dimension.
+        When `by` names no dimension, or nothing is billed in the currency.
     """
     check_dimensions(by)
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
         attributions = attribute(ledger, workspace.settings)
-        return build(_collect(Asking.of(ledger, workspace, selection, currency), by, attributions))
+        asking = Asking.of(ledger, workspace, selection, _currency(ledger, currency))
+        return build(_collect(asking, by, attributions))
+
+
+def _currency(ledger: Ledger, said: str) -> str:
+    """Currency as the ledger writes it."""
+    known = ledger.currencies() if said else []
+    found = next((name for name in known if name.casefold() == said.casefold()), "")
+    if known and not found:
+        raise UnknownName("charge in the currency", said, known)
+    return found or said
 
 
 def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
