@@ -106,7 +106,8 @@ class ClosingRow:
     """Billed cost of one invoice (or of a billing period without invoice ids), beside what the invoice says.
 
     `invoice_total` is None where none was given. `steps` is the bridge from effective to billed: signed amounts
-    that lead from the one to the other (purchases, amortisation, charges without effective cost ...).
+    that lead from the one to the other (purchases, amortisation, charges without effective cost ...). `reason` says
+    why an invoice that differs is met by no charge, or not by all that name it; empty where that is not known.
     """
 
     provider: str
@@ -120,6 +121,7 @@ class ClosingRow:
     invoice_total: Decimal | None
     row_count: int
     parts: tuple[ClosingPart, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,12 @@ from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
 from unitcost.attribution.splits import Pool, apply_splits, pool_of
 from unitcost.economics.unit_costs import compare, unit_costs
-from unitcost.errors import CurrencyMix, UnknownName
+from unitcost.errors import UnknownName
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, FxRate, OwnerKind, Settings, SplitRule
 from unitcost.facts.spend import Attribution, Line, Placement, Selection, SpendRow, check_dimensions
-from unitcost.figure import Figure
+from unitcost.figure import Figure, figure_id
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
@@ -228,13 +228,18 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
         by_unit = amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
         for name in sorted(names - set(costs)):
             found = {unit: figures[(name,)] for unit, figures in by_unit.items() if (name,) in figures}
-            if len(found) > 1:
-                raise CurrencyMix(
-                    f"{name} is billed in {' and '.join(found)}", mend="give dated rates under [fx], or use --currency"
-                )
             if found:
-                costs[name] = next(iter(found.values()))
+                costs[name] = next(iter(found.values())) if len(found) == 1 else _mixed(amounts, name, tuple(found))
     return unit_costs(costs, outputs, at=amounts.selection.tag)
+
+
+def _mixed(amounts: Amounts, name: str, units: tuple[str, ...]) -> Figure:
+    """Cost of a service that is billed in several currencies without a rate: there is no such number."""
+    return Figure(
+        id=figure_id("service-cost", name, at=amounts.selection.tag), value=None, unit=units[0], basis="unknown",
+        op="none", formula="no value", label=f"cost of {name}",
+        note=f"billed in {' and '.join(units)}, and not all of it has a rate under [fx]",
+    )  # fmt: skip
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:
