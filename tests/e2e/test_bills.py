@@ -182,7 +182,7 @@ def test_an_invoice_that_differs_by_a_cent_exits_3(desk: Desk) -> None:
     assert any("differs by -0.01" in message for message in report["messages"])
     check = desk.run("check")
     assert check.exit_code == 3
-    assert "INV-1 differs by -0.01 USD" in check.stdout
+    assert "INV-1 (2031-06): the invoice says 10.01 USD, the ledger has 10; it differs by -0.01." in check.stdout
     assert desk.run("check", "--warn-only").exit_code == 0
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unitcost.errors import BadSetting
+from unitcost.facts.days import next_month
 from unitcost.facts.rules import Settings
 from unitcost.facts.spend import Selection
-from unitcost.jobs.selecting import next_month, parse_tag, select
+from unitcost.jobs.selecting import parse_tag, select
 
 MONTHS = st.dates(date(2001, 1, 1), date(2098, 1, 1)).map(lambda day: day.replace(day=1))
 
@@ -38,8 +39,12 @@ def test_the_last_month_of_a_range_is_inside_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"month": "2026-9"}, {"month": "2026-09", "since": "2026-08"}, {"since": "2026-09", "until": "2026-08"}]
-)
+    "said",
+    [
+        {"month": "2026-9"}, {"month": "2026-13"}, {"month": "２０２６-09"}, {"month": "9999-12"}, {"month": "0001-01"},
+        {"until": "9999-12"}, {"month": "2026-09", "since": "2026-08"}, {"since": "2026-09", "until": "2026-08"},
+    ],
+)  # fmt: skip
 def test_what_is_no_range_is_refused(said: dict[str, str]) -> None:
     with pytest.raises(BadSetting):
         select(Settings(), **said)  # type: ignore[arg-type]

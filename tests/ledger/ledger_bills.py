@@ -11,7 +11,7 @@ from typing import Any
 
 from unitcost.facts.mapping import Expr, Field, JsonTags
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Scan
-from unitcost.ledger import Ledger
+from unitcost.ledger import Claim, Ledger
 
 NOW = datetime(2031, 11, 1, tzinfo=UTC)
 HEADER = ("Cost", "Currency", "Start", "End", "Account", "What", "Tags")
@@ -36,13 +36,18 @@ def plan_of(path: Path, **changes: Any) -> Plan:
     return Plan(reader="test", dialect="test", scan=scan, **said)
 
 
-def load(ledger: Ledger, path: Path, rows: Sequence[Sequence[str]], **options: Any) -> LoadRecord:
+def load(
+    ledger: Ledger, path: Path, rows: Sequence[Sequence[str]], *, source: str = "bills", said: str = "",
+    claim: Claim | None = None, **options: Any,
+) -> LoadRecord:  # fmt: skip
     """Write a bill and load it."""
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([HEADER, *rows])
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    said = ReadOptions(**options)
-    return ledger.load(plan_of(path), file=path.name, sha256=sha256, source="bills", options=said, now=NOW)
+    return ledger.load(
+        plan_of(path), file=path.name, sha256=sha256, source=source, options=ReadOptions(**options), now=NOW, said=said,
+        claim=claim,
+    )  # fmt: skip
 
 
 def content(path: Path) -> tuple[list[tuple[str, str]], int]:

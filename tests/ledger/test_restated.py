@@ -8,7 +8,7 @@ import pytest
 from ledger_bills import content, load, row
 
 from unitcost.errors import PartOrRestatement
-from unitcost.ledger import Ledger
+from unitcost.ledger import Claim, Ledger
 
 OLD = [row("1", "x"), row("2", "y")]
 NEW = [row("1", "x"), row("5", "y")]
@@ -90,3 +90,114 @@ def test_equal_rows_of_one_file_are_all_kept(path: Path) -> None:
     with Ledger.open(path) as ledger:
         load(ledger, path.with_name("a.csv"), [row("1", "x")] * 3)
     assert content(path) == ([("x", "1.0")] * 3, 0)
+
+
+INSISTS = Claim(insists=True)
+
+
+def test_known_parts_of_which_one_is_said_to_restate_the_period(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), OLD)
+        load(ledger, path.with_name("2.csv"), [row("9", "z")])
+        again = load(ledger, path.with_name("2.csv"), [row("9", "z")], claim=INSISTS, replace="period")
+        assert (again.outcome, again.notes) == ("replaced", ("It restates 2031-06: 2 rows of 1.csv are history now.",))
+        third = load(ledger, path.with_name("2.csv"), [row("9", "z")], claim=INSISTS, replace="period")
+        assert third.outcome == "unchanged"
+        assert "there was nothing to replace" in third.notes[0]
+        older = load(ledger, path.with_name("1.csv"), OLD, claim=INSISTS, replace="period")
+        assert older.outcome == "unchanged"
+        assert older.notes[0].startswith("2.csv has restated its billing periods since")
+        assert [facet.values["charge_description"] for facet in ledger.facets()] == ["z"]
+    assert content(path) == ([("z", "9.0")], 2)
+
+
+def test_settings_that_come_to_say_replace_leave_the_later_statement(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), OLD, part=True)
+        load(ledger, path.with_name("2.csv"), NEW, part=True)
+        load(ledger, path.with_name("1.csv"), OLD, replace="period")
+        load(ledger, path.with_name("2.csv"), NEW, replace="period")
+    assert content(path) == ([("x", "1.0"), ("y", "5.0")], 2)
+
+
+def test_settings_that_come_to_say_replace_do_not_drop_parts(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), OLD)
+        load(ledger, path.with_name("2.csv"), [row("9", "z")])
+        with pytest.raises(PartOrRestatement, match="are they parts of one statement"):
+            load(ledger, path.with_name("1.csv"), OLD, replace="period")
+        claim = Claim(beside=frozenset({"1.csv", "2.csv"}))
+        for name, rows in (("1.csv", OLD), ("2.csv", [row("9", "z")])):
+            again = load(ledger, path.with_name(name), rows, claim=claim, replace="period", version="1")
+            assert again.outcome == "unchanged"
+    assert content(path) == ([("x", "1.0"), ("y", "2.0"), ("z", "9.0")], 0)
+
+
+def test_parts_of_one_call_do_not_replace_each_other_unasked(path: Path) -> None:
+    claim = Claim(insists=True, beside=frozenset({"1.csv", "2.csv"}))
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), OLD, claim=claim, replace="period")
+        with pytest.raises(PartOrRestatement, match="are they parts of one statement"):
+            load(ledger, path.with_name("2.csv"), [row("9", "z")], claim=claim, replace="period")
+        for name, rows in (("1.csv", OLD), ("2.csv", [row("9", "z")])):
+            load(ledger, path.with_name(name), rows, claim=claim, replace="period", version="1")
+        assert load(ledger, path.with_name("3.csv"), NEW, claim=claim, replace="period", version="2").notes
+    assert content(path) == ([("x", "1.0"), ("y", "5.0")], 3)
+
+
+def test_two_statements_in_one_call_leave_the_later(path: Path) -> None:
+    claim = Claim(insists=True, beside=frozenset({"1.csv", "2.csv"}))
+    with Ledger.open(path) as ledger:
+        for _ in range(2):
+            load(ledger, path.with_name("1.csv"), OLD, claim=claim, replace="period")
+            load(ledger, path.with_name("2.csv"), NEW, claim=claim, replace="period")
+    assert content(path) == ([("x", "1.0"), ("y", "5.0")], 2)
+
+
+def test_a_statement_of_another_call_is_replaced_too(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), OLD, source="1.csv", replace="period")
+        load(ledger, path.with_name("2.csv"), NEW, source="2.csv", replace="period")
+    assert content(path) == ([("x", "1.0"), ("y", "5.0")], 2)
+
+
+def test_another_entry_of_the_settings_is_not_replaced(path: Path) -> None:
+    apart = Claim(apart=frozenset({"support/*"}))
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), [row("3", "support")], source="support/*")
+        load(ledger, path.with_name("2.csv"), NEW, source="bills/*", claim=apart, replace="period")
+        with pytest.raises(PartOrRestatement, match=r"from 1\.csv.*another \[\[load\]\] entry"):
+            load(
+                ledger, path.with_name("3.csv"), [row("3", "support")] * 2, source="b/*", claim=apart, replace="period"
+            )
+    assert content(path) == ([("support", "3.0"), ("x", "1.0"), ("y", "5.0")], 0)
+
+
+def test_what_names_no_provider_and_no_account_is_replaced_by_its_own_source_only(path: Path) -> None:
+    first, second = ([row("1", name, account="")] for name in ("gpu hours", "labels"))
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("1.csv"), first, source="gpu/*", replace="period")
+        load(ledger, path.with_name("2.csv"), second, source="labels/*", replace="period")
+        load(ledger, path.with_name("3.csv"), [row("7", "labels", account="")], source="labels/*", replace="period")
+    assert content(path) == ([("gpu hours", "1.0"), ("labels", "7.0")], 1)
+
+
+def test_content_is_read_anew_when_something_else_is_said_about_it(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("a.csv"), OLD, said="{}")
+        assert load(ledger, path.with_name("a.csv"), OLD, said="{}").outcome == "unchanged"
+        again = load(ledger, path.with_name("a.csv"), OLD, said='{"currency": "EUR"}')
+        assert again.outcome == "replaced"
+        assert again.notes[0].startswith("What is said about reading it has changed")
+        assert load(ledger, path.with_name("a.csv"), OLD, said='{"currency": "EUR"}').outcome == "unchanged"
+    assert content(path) == ([("x", "1.0"), ("y", "2.0")], 2)
+
+
+def test_a_copy_is_added_when_it_is_said_to_be_a_part(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        load(ledger, path.with_name("a.csv"), OLD)
+        (note,) = load(ledger, path.with_name("copy.csv"), OLD).notes
+        assert "that of a.csv" in note
+        for outcome in ("loaded", "unchanged"):
+            assert load(ledger, path.with_name("copy.csv"), OLD, part=True).outcome == outcome
+    assert content(path) == ([("x", "1.0"), ("x", "1.0"), ("y", "2.0"), ("y", "2.0")], 0)

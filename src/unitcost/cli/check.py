@@ -9,6 +9,7 @@ import click
 from unitcost.cli.options import json_option, selection_options, warn_option, workspace_options
 
 if TYPE_CHECKING:
+    from unitcost.facts.source import Reject
     from unitcost.jobs.check import CheckOutcome
 
 
@@ -31,8 +32,9 @@ def command(min_owned: float, rejects: int, warn_only: bool, as_json: bool, **sa
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
-    said.pop("currency")
-    outcome = check(workspace, select(workspace.settings, **said), min_owned=min_owned, rejects=rejects)
+    currency = said.pop("currency")
+    selection = select(workspace.settings, **said)
+    outcome = check(workspace, selection, currency=currency, min_owned=min_owned, rejects=rejects)
     if as_json:
         _print_json(outcome)
     else:
@@ -67,5 +69,11 @@ def _print(outcome: CheckOutcome) -> None:
         if check.mend:
             click.echo(f"      mend: {check.mend}")
     for file, reject in outcome.rejects:
-        place = f"{file}:{reject.row}" + (f" {reject.column}" if reject.column else "")
-        click.echo(f"set aside  {place}: {reject.value!r} {reject.reason}")
+        click.echo(f"set aside  {file}, row {reject.row}: {_of_cell(reject)}{reject.reason}")
+
+
+def _of_cell(reject: Reject) -> str:
+    """The cell that is at fault, before the reason; nothing when the whole row is."""
+    if not reject.column:
+        return ""
+    return f"{reject.column} {reject.value!r} " if reject.value else f"{reject.column} (empty) "

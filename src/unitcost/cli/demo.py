@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from unitcost.cli.options import json_option
+from unitcost.cli.options import FilePath, json_option, text_option
 
 
 @click.command("demo")
-@click.option(
+@text_option(
     "--folder", "-C", default="unitcost-demo", metavar="DIR", help="Where to write the sample.", show_default=True
 )
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report as one HTML file.")
+@click.option("--html", type=FilePath(dir_okay=False), help="Also write the report as one HTML file.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @json_option
 def command(folder: str, html: Path | None, force: bool, as_json: bool) -> None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from unitcost.cli.options import json_option, workspace_options
+from unitcost.cli.options import json_option, text_option, workspace_options
 
 
 @click.command("explain")
 @click.argument("figure")
-@click.option(
-    "--by", default="", metavar="DIM,DIM", help="Grouping of the report, when the figure is from its extra table."
-)
+@text_option("--by", metavar="DIM,DIM", help="Grouping of the report, when the figure is from its extra table.")
 @click.option("--rows", "limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows shown per sum.")
 @json_option
 @workspace_options
@@ -24,12 +22,12 @@ def command(figure: str, by: str, limit: int, as_json: bool, **said: Any) -> Non
     months and the cost of its report.
     """
     from unitcost.jobs.explain import explain
+    from unitcost.jobs.selecting import dimensions
     from unitcost.jobs.workspace import open_workspace
     from unitcost.report import explain as shape
 
     workspace = open_workspace(said["folder"], config_file=said["config_file"], as_of=said["as_of"])
-    dims = tuple(name.strip() for name in by.split(",") if name.strip())
-    found = explain(workspace, figure, by=dims, limit=limit)
+    found = explain(workspace, figure, by=dimensions(by), limit=limit)
     if as_json:
         from unitcost.cli.output import print_json
 

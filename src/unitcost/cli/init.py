@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from unitcost.cli.options import text_option
+
 
 @click.command("init")
-@click.option("--folder", "-C", default=".", metavar="DIR", help="Folder to look at.", show_default=True)
+@text_option("--folder", "-C", default=".", metavar="DIR", help="Folder to look at.", show_default=True)
 @click.option("--force", is_flag=True, help="Write the settings anew when there are some already.")
 def command(folder: str, force: bool) -> None:
     """Look at the files here and write unitcost.toml."""

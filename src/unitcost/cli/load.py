@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unitcost.cli.options import json_option, warn_option, workspace_options
+from unitcost.cli.options import json_option, text_option, warn_option, workspace_options
 
 if TYPE_CHECKING:
     from unitcost.facts.source import ReadOptions
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @click.command("load")
 @click.argument("paths", nargs=-1)
-@click.option("--reader", default="", help="Force a reader; by default the columns decide.")
-@click.option("--currency", default="", help="Currency of files that have no currency column.")
-@click.option("--period", default="", metavar="YYYY-MM", help="Billing month of files that carry no dates.")
+@text_option("--reader", help="Force a reader; by default the columns decide.")
+@text_option("--currency", help="Currency of files that have no currency column.")
+@text_option("--period", metavar="YYYY-MM", help="Billing month of files that carry no dates.")
 @click.option("--date-order", type=click.Choice(["mdy", "dmy"]), default=None, help="How 3/4/2026 is meant.")
 @click.option("--decimal-comma", is_flag=True, help="Amounts are written 12,50.")
-@click.option("--source-timezone", default="", help="Zone of local times in the files.")
-@click.option("--encoding", default="", help="Encoding of text files, when it is not UTF-8.")
-@click.option("--delimiter", default="", help="Separator of csv files, when it is not found by itself.")
-@click.option("--provider", default="", help="Provider of files that do not name one.")
-@click.option("--rates", default="", metavar="CSV", help="Rate card that prices a usage csv.")
+@text_option("--source-timezone", help="Zone of local times in the files.")
+@text_option("--encoding", help="Encoding of text files, when it is not UTF-8.")
+@text_option("--delimiter", help="Separator of csv files, when it is not found by itself.")
+@text_option("--provider", help="Provider of files that do not name one.")
+@text_option("--rates", metavar="CSV", help="Rate card that prices a usage csv.")
 @click.option("--replace", type=click.Choice(["period"]), default=None, help="The files restate whole billing periods.")
-@click.option("--export-version", default="", help="Version of the restatement; the newest wins.")
+@text_option("--export-version", help="Version of the restatement; the newest wins.")
 @click.option("--part", is_flag=True, help="The files are further parts, though many of their rows are known.")
 @click.option(
     "--max-rejects", type=click.IntRange(min=0), default=0, help="Rows that may be set aside.", show_default=True
@@ -74,8 +74,8 @@ def _print(outcome: LoadOutcome) -> None:
     if outcome.records:
         print_table(*table(outcome))
     for record in outcome.records:
-        for flag in record.flags:
-            click.echo(f"{record.file}: {flag}", err=True)
+        for sentence in (*record.flags, *record.notes):
+            click.echo(f"{record.file}: {sentence}", err=True)
     for line in reject_words(outcome):
         click.echo(line, err=True)
     for _, error in outcome.failures:

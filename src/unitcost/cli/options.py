@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from unitcost.errors import BadSetting
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _COSTS = ("billed", "effective", "list", "contracted")
 
 
+def text_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """Option with a text: empty when it is left out; given empty, as by a shell variable that is not set, it is refused."""
+    return click.option(*names, callback=_given, **attributes)
+
+
+def _given(context: click.Context, option: click.Parameter, value: str | None) -> str:
+    if value is None:
+        return ""
+    _refuse_empty(option, value)
+    return value
+
+
+def _refuse_empty(option: click.Parameter | None, value: str | os.PathLike[str]) -> None:
+    if not os.fspath(value).strip():
+        name = option.opts[0] if option else "a path"
+        raise BadSetting(f"{name} is empty", mend="give it a value, or leave it out")
+
+
+class FilePath(click.Path):
+    """Path of a file that is read or written; an empty one is refused, for it would mean the folder itself."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(path_type=Path, **attributes)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Path of the text."""
+        _refuse_empty(param, value)
+        return super().convert(value, param, ctx)
+
+
 def workspace_options(command: Command) -> Command:
     """--folder, --config and --as-of: where to work, and when "now" is."""
     for option in (
-        click.option("--as-of", default="", metavar="DATE", help="Date that counts as now, for repeatable answers."),
+        text_option("--as-of", metavar="DATE", help="Date that counts as now, for repeatable answers."),
         click.option(
             "--config",
             "config_file",
-            type=click.Path(path_type=Path, dir_okay=False, exists=True),
+            type=FilePath(dir_okay=False, exists=True),
             help="Settings file; by default unitcost.toml or pyproject.toml of the folder.",
         ),
-        click.option("--folder", "-C", default=".", metavar="DIR", help="Folder to work in.", show_default=True),
+        text_option("--folder", "-C", default=".", metavar="DIR", help="Folder to work in.", show_default=True),
     ):
         command = option(command)
     return command
@@ -32,8 +67,8 @@ def workspace_options(command: Command) -> Command:
 def selection_options(command: Command) -> Command:
     """--month, --from, --to, --cost, --place, --timezone, --currency: which charges, and which cost of theirs."""
     for option in (
-        click.option("--currency", default="", help="Only charges billed in this currency."),
-        click.option("--timezone", default="", help="Zone of months and days: an IANA name or an offset like -05:00."),
+        text_option("--currency", help="Only charges billed in this currency."),
+        text_option("--timezone", help="Zone of months and days: an IANA name or an offset like -05:00."),
         click.option(
             "--place",
             type=click.Choice(["billing", "charge"]),
@@ -47,9 +82,9 @@ def selection_options(command: Command) -> Command:
             default=None,
             help="The one cost to add up.  [default: that of the settings, else effective]",
         ),
-        click.option("--to", "until", default="", metavar="YYYY-MM", help="Last month of a range."),
-        click.option("--from", "since", default="", metavar="YYYY-MM", help="First month of a range."),
-        click.option("--month", default="", metavar="YYYY-MM", help="One month; without it, all that is loaded."),
+        text_option("--to", "until", metavar="YYYY-MM", help="Last month of a range."),
+        text_option("--from", "since", metavar="YYYY-MM", help="First month of a range."),
+        text_option("--month", metavar="YYYY-MM", help="One month; without it, all that is loaded."),
     ):
         command = option(command)
     return command

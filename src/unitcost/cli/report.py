@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unitcost.cli.options import json_option, selection_options, warn_option, workspace_options
+from unitcost.cli.options import FilePath, json_option, selection_options, text_option, warn_option, workspace_options
 
 if TYPE_CHECKING:
     from unitcost.report.model import Report
 
 
 @click.command("report")
-@click.option(
-    "--by", default="", metavar="DIM,DIM", help="Extra table by these dimensions, such as team,project,month."
-)
+@text_option("--by", metavar="DIM,DIM", help="Extra table by these dimensions, such as team,project,month.")
 @click.option("--section", "only", multiple=True, metavar="KEY", help="Only this section; may be repeated.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the report as one HTML file.")
-@click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, allow_dash=True), help="Write it as csv; - prints it."
-)
+@click.option("--html", type=FilePath(dir_okay=False), help="Write the report as one HTML file.")
+@click.option("--csv", "csv_file", type=FilePath(dir_okay=False, allow_dash=True), help="Write it as csv; - prints it.")
 @selection_options
 @warn_option
 @json_option
@@ -40,16 +36,15 @@ def command(
     Exit codes: 0 in order, 3 when an invoice differs from the ledger.
     """
     from unitcost.jobs.review import review
-    from unitcost.jobs.selecting import select
+    from unitcost.jobs.selecting import dimensions, select
     from unitcost.jobs.workspace import open_workspace
 
     if as_json and str(csv_file) == "-":
         raise click.UsageError("--json and --csv - would both go to standard output; write one of them into a file.")
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
-    currency = said.pop("currency").upper()
+    currency = said.pop("currency")
     selection = select(workspace.settings, **said)
-    dims = tuple(name.strip() for name in by.split(",") if name.strip())
-    report = review(workspace, selection, by=dims, currency=currency)
+    report = review(workspace, selection, by=dimensions(by), currency=currency)
     for message in report.messages if (html or csv_file) and not as_json else ():
         click.echo(f"! {message}", err=True)
     deliver(report, as_json=as_json, html=html, csv_file=csv_file, only=only)

@@ -23,7 +23,6 @@ _TYPES = {
     "is_instance_of": "a number is expected",
     "finite_number": "a finite number is expected",
     "string_too_short": "it is empty",
-    "string_pattern_mismatch": 'a month is expected: "2026-09"',
 }
 
 

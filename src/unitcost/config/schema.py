@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -11,6 +10,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from unitcost import money
 from unitcost.errors import UnitcostError
+from unitcost.facts.days import check_day, month_start
+from unitcost.facts.encodings import codec_of
 from unitcost.facts.when import facet_column, parse
 from unitcost.facts.zones import zone_of
 from unitcost.units import CENT_PLACES, LEDGER_PLACES
@@ -58,11 +59,28 @@ def _zone(text: str) -> str:
     return text
 
 
+def _day(day: date) -> date:
+    try:
+        return check_day(day)
+    except UnitcostError as error:
+        raise _said(error) from None
+
+
+def _month(text: str) -> str:
+    try:
+        if text:
+            month_start(text)
+    except UnitcostError as error:
+        raise _said(error) from None
+    return text
+
+
 def _encoding(text: str) -> str:
     try:
-        codecs.lookup(text or "utf-8")
-    except LookupError:
-        raise ValueError(f"there is no encoding {text!r}; write a name such as latin-1 or utf-16") from None
+        if text:
+            codec_of(text)
+    except UnitcostError as error:
+        raise _said(error) from None
     return text
 
 
@@ -80,7 +98,8 @@ Amount = Annotated[Decimal, BeforeValidator(_exact)]
 Condition = Annotated[str, AfterValidator(_condition)]
 Currency = Annotated[str, AfterValidator(currency_code)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
-Month = Annotated[str, Field(pattern=r"^(\d{4}-(0[1-9]|1[0-2]))?$")]
+Day = Annotated[date, AfterValidator(_day)]
+Month = Annotated[str, AfterValidator(_month)]
 Name = Annotated[str, Field(min_length=1)]
 Places = Annotated[int, BeforeValidator(_places), Field(ge=0, le=LEDGER_PLACES)]
 Source = Annotated[str, AfterValidator(_source)]
@@ -180,7 +199,7 @@ class ChargeTable(Table):
     usd: Amount | None = None
     amount: Amount | None = None
     currency: Currency = ""
-    on: date
+    on: Day
     owner: dict[Kind, Name] = {}
     driver: str = ""
 
@@ -217,7 +236,7 @@ class RateTable(Table):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    from_: date = Field(alias="from")
+    from_: Day = Field(alias="from")
 
     def rate(self, currency: str) -> Decimal:
         """What one unit is in `currency`; raises ValueError when the rate does not say just that."""

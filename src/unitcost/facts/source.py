@@ -127,8 +127,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRecord:
-    """What a load did; the same as its row in `loads`.
+    """What a load did; the same as its row in `loads`, `outcome` and `notes` apart.
 
+    `notes` say what this call did, or why it did nothing; `flags` what the file made necessary when it was read.
     `totals` and `residues` are per (currency, money column): what the ledger holds, and what rounding to twelve
     places took away (file = ledger + residue), both decimal strings.
     """
@@ -148,3 +149,4 @@ class LoadRecord:
     residues: dict[str, dict[str, str]]
     outcome: Literal["loaded", "unchanged", "replaced"]
     loaded_at: str
+    notes: tuple[str, ...] = ()

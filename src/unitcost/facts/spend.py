@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal, get_args
 
-from unitcost.errors import UnknownName
+from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import CostKind
 
 #: What kind of line of the bill a charge is.
@@ -110,7 +110,8 @@ class ClosingRow:
     """Billed cost of one invoice (or of a billing period without invoice ids), beside what the invoice says.
 
     `invoice_total` is None where none was given. `steps` is the bridge from effective to billed: signed amounts
-    that lead from the one to the other (purchases, amortisation, charges without effective cost ...).
+    that lead from the one to the other (purchases, amortisation, charges without effective cost ...). `reason` says
+    why an invoice that differs is met by no charge, or not by all that name it; empty where that is not known.
     """
 
     provider: str
@@ -124,6 +125,7 @@ class ClosingRow:
     invoice_total: Decimal | None
     row_count: int
     parts: tuple[ClosingPart, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +193,23 @@ class Attribution:
 
 
 def check_dimensions(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names when all are dimensions.
+    """Return the names when all are dimensions, each named once.
 
     Raises
     ------
+    BadSetting
+        When a name is empty, or stands twice.
     UnknownName
-        Otherwise, with the near names.
+        When one is no dimension; names the near ones.
     """
-    for name in names:
+    for place, name in enumerate(names):
+        if not name:
+            raise BadSetting(
+                f"name {place + 1} of the dimensions `{','.join(names)}` is empty",
+                mend=f"write them as team,month; there are {', '.join(DIMENSIONS)}",
+            )
+        if name in names[:place]:
+            raise BadSetting(f"the dimension `{name}` is named twice", mend="name it once")
         if name not in DIMENSIONS:
             raise UnknownName("dimension", name, DIMENSIONS)
     return names

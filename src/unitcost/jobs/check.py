@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
-from unitcost.facts.source import Reject
+from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
 from unitcost.jobs.review import review
 from unitcost.jobs.workspace import Workspace
+from unitcost.report.charts import percent
 from unitcost.report.model import Report
+from unitcost.report.printed import unit_price
 
 Verdict = Literal["ok", "warn", "fail"]
+#: Invoices, names and services that an answer lists before it says how many more there are.
+_MOST = 3
+_LOAD = "run `unitcost load` with your bills"
+_OUTPUTS = (
+    "load a csv with the columns service, day, unit, quantity: how many predictions, runs or tokens a service made; "
+    "a service is named as a project, resource, service or team of the bill is"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,127 +49,204 @@ class CheckOutcome:
         return any(check.verdict == "fail" for check in self.checks)
 
 
-def check(workspace: Workspace, selection: Selection, *, min_owned: float = 0.0, rejects: int = 20) -> CheckOutcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Books:
+    """What was loaded, and what a report says of it."""
+
+    report: Report
+    loads: Sequence[LoadRecord]
+    months: Sequence[str]
+    has_outputs: bool
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """Answers of the report for machines."""
+        return self.report.answers
+
+
+def check(
+    workspace: Workspace, selection: Selection, *, currency: str = "", min_owned: float = 0.0, rejects: int = 20
+) -> CheckOutcome:
     """Check a ledger.
 
     Parameters
     ----------
+    currency
+        Only charges billed in this currency; empty = all.
     min_owned
         Share of the spend that must have a team.
     rejects
         How many set-aside rows to return.
     """
-    report = review(workspace, selection)
+    report = review(workspace, selection, currency=currency)
     with workspace.open_ledger() as ledger:
         aside = ledger.rejects(limit=rejects)
-        rejected = sum(load.rows_rejected for load in ledger.loads())
-        outputs = bool(ledger.outputs(selection))
-    answers = report.answers
-    checks = [
-        _closing(report),
-        Check(
-            question="Was every row accepted?", verdict="warn" if rejected else "ok",
-            answer=f"{rejected} rows were set aside" if rejected else "yes",
-            mend="mend the rows in the export and load it again" if rejected else "",
-        ),
-        *_currencies(report),
-        *_owned(answers, min_owned),
-        *_drivers(answers),
-        *_splits(answers),
-        Check(
-            question="What does one useful unit cost?", verdict="ok" if outputs else "warn",
-            answer="outputs are loaded" if outputs else "not known: no outputs are loaded",
-            mend="" if outputs else "export a csv `service, day, unit, quantity` and load it",
-        ),
-    ]  # fmt: skip
+        books = _Books(
+            report=report, loads=ledger.loads(), months=ledger.billing_months(),
+            has_outputs=bool(ledger.outputs(selection)),
+        )  # fmt: skip
+    checks = [*_charges(books, min_owned), *_closing(books), *_rows(books, len(aside))]
+    if books.answers["total"]:
+        checks += [*_currencies(books), *_owned(books, min_owned), *_names(books), *_drivers(books)]
+        checks += [*_splits(books), *_units(books)]
     return CheckOutcome(checks=tuple(checks), rejects=tuple(aside), report=report)
 
 
-def _closing(report: Report) -> Check:
+def _charges(books: _Books, min_owned: float) -> Iterator[Check]:
+    """Nothing to check is said first; a share that must have a team is missed then."""
+    if books.answers["total"]:
+        return
+    verdict: Verdict = "fail" if min_owned else "warn"
+    if not books.months:
+        answer = "no: the ledger holds no charges" + (
+            f", only {_files(books.loads)} without any" if books.loads else ""
+        )
+        yield Check(question="Is anything loaded?", verdict=verdict, answer=answer, mend=_LOAD)
+        return
+    span = books.months[0] if len(books.months) == 1 else f"{books.months[0]} to {books.months[-1]}"
+    yield Check(
+        question="Are there charges to check?", verdict=verdict,
+        answer=f"no: none is in the months and the currency that were asked for; the ledger holds {span}",
+        mend="ask for other months, or load the bill of these",
+    )  # fmt: skip
+
+
+def _files(loads: Sequence[LoadRecord]) -> str:
+    return "1 file" if len(loads) == 1 else f"{len(loads)} files"
+
+
+def _closing(books: _Books) -> Iterator[Check]:
     question = "Does the ledger agree with the invoices?"
-    rows: list[dict[str, Any]] = report.answers["closing"]
+    rows: list[dict[str, Any]] = books.answers["closing"]
     known = [row for row in rows if row["invoice_total"] is not None]
     wrong = [row for row in known if row["difference"] not in ("0", None)]
     if wrong:
-        text = "; ".join(f"{r['invoice']} differs by {r['difference']} {r['currency']}" for r in wrong)
-        return Check(
-            question=question,
-            verdict="fail",
-            answer=text,
-            mend="load what is missing, or correct the [[invoice]] total",
-        )
-    if not known:
-        return Check(
-            question=question, verdict="warn", answer="not known: no invoice total is given",
+        found = _some([row["message"] for row in wrong], " ")
+        yield Check(
+            question=question, verdict="fail", answer=f"no: {len(wrong)} of {len(known)} differ. {found}",
+            mend="load what is missing, or correct the [[invoice]]",
+        )  # fmt: skip
+    elif known:
+        rest = "" if len(known) == len(rows) else f"; for the other {len(rows) - len(known)} no total is stated"
+        yield Check(
+            question=question, verdict="ok",
+            answer=f"yes: {len(known)} of {len(rows)} invoices agree to the last place{rest}",
+        )  # fmt: skip
+    elif rows:
+        yield Check(
+            question=question, verdict="warn", answer="not known: no invoice total is stated",
             mend="state totals under [[invoice]], or load the provider's invoice detail",
         )  # fmt: skip
-    some = f"{len(known)} of {len(rows)} agree to the last place" + (
-        "" if len(known) == len(rows) else "; the others have no total"
-    )
-    return Check(question=question, verdict="ok", answer=some)
 
 
-def _currencies(report: Report) -> list[Check]:
-    if len(report.currencies) < 2:
-        return []
-    return [
-        Check(
-            question="Can everything be added?",
-            verdict="warn",
-            answer=f"no: {', '.join(report.currencies)} stay apart",
-            mend="give dated rates under [fx]",
+def _rows(books: _Books, listed: int) -> Iterator[Check]:
+    read = sum(load.rows_read for load in books.loads)
+    aside = sum(load.rows_rejected for load in books.loads)
+    if aside:
+        yield Check(
+            question="Was every row accepted?", verdict="warn",
+            answer=f"no: {aside:,} of {read:,} rows are set aside, and count nowhere",
+            mend="correct them in the export, and load it again"
+            + (f"; `--rejects {aside}` lists them all with their reasons" if listed < aside else ""),
+        )  # fmt: skip
+    elif read:
+        yield Check(question="Was every row accepted?", verdict="ok", answer=f"yes: {read:,} of {_files(books.loads)}")
+
+
+def _currencies(books: _Books) -> Iterator[Check]:
+    reasons = books.answers["not_added"]
+    if reasons:
+        yield Check(
+            question="Can all amounts be added?", verdict="warn",
+            answer=f"no: there is {', '.join(reasons.values())}; what has none stays apart, with tables of its own",
+            mend="state dated rates under [fx], the first from before the oldest charge",
+        )  # fmt: skip
+
+
+def _owned(books: _Books, min_owned: float) -> Iterator[Check]:
+    for unit, share in books.answers["owned_share"]["team"].items():
+        value = Decimal(share) if share is not None else Decimal(0)
+        low = value < Decimal(str(min_owned))
+        floor = f", less than the {percent(Decimal(str(min_owned)))} asked for" if low else ""
+        yield Check(
+            question=f"How much of the {unit} spend has a team?",
+            verdict="fail" if low else "ok" if value == 1 else "warn",
+            answer=("nobody's share is known" if share is None else percent(value)) + floor,
+            mend=""
+            if value == 1
+            else "`unitcost report --section untagged` lists the rest; name more tags in `from`, or add rules, "
+            "under [owners.team]",
         )
+
+
+def _names(books: _Books) -> Iterator[Check]:
+    """Names and tag keys that look like known ones; they are never merged by themselves."""
+    near = [
+        f"the {miss['what']} `{miss['found']}` looks like `{miss['near'][0]}` ({miss['kind']})"
+        for miss in books.answers["near_misses"]
+        if miss["near"]
     ]
+    if near:
+        yield Check(
+            question="Are owners spelt in one way?", verdict="warn", answer=f"no: {_some(near)}",
+            mend="mend the tags, or say what is meant with a rule or a further key under [owners]",
+        )  # fmt: skip
 
 
-def _owned(answers: dict[str, Any], min_owned: float) -> list[Check]:
-    checks = []
-    for unit, share in answers["owned_share"]["team"].items():
-        value = float(share) if share is not None else 0.0
-        low = value < min_owned
-        checks.append(
-            Check(
-                question=f"Which share of the {unit} spend has a team?",
-                verdict="fail" if low else "ok" if value == 1 else "warn",
-                answer=f"{value:.1%}" + (f", less than {min_owned:.1%}" if low else ""),
-                mend=""
-                if value == 1
-                else "see the section Untagged of the report; add aliases or rules under [owners.team]",
-            )
-        )
-    return checks
+def _drivers(books: _Books) -> Iterator[Check]:
+    for unit, firm in books.answers["firm"].items():
+        largest = books.answers["largest_driver"][unit]
+        if not largest:
+            answer = "not known: no tag and no rule says what any of it is for"
+        elif firm:
+            answer = f"mostly {largest}"
+        else:
+            answer = f"mostly {largest}, as far as is known; what is unknown could change that"
+        yield Check(
+            question=f"What is the {unit} spend for?", verdict="ok" if firm else "warn", answer=answer,
+            mend="" if firm else "tag the charges whose driver is unknown, or place them with rules under [[drivers]]",
+        )  # fmt: skip
 
 
-def _splits(answers: dict[str, Any]) -> list[Check]:
-    if not answers["splits"] and not answers["split_notes"]:
-        return []
-    notes = [f"{note['split']}: {note['says']}" for note in answers["split_notes"]]
-    return [
-        Check(
-            question="Is shared cost divided as the settings say?",
-            verdict="warn" if notes else "ok",
-            answer="; ".join(notes) or "yes",
-            mend="correct these [[split]] entries, or load what they need" if notes else "",
-        )
-    ]
+def _splits(books: _Books) -> Iterator[Check]:
+    if not books.answers["splits"] and not books.answers["split_notes"]:
+        return
+    notes = [f"{note['split']}: {note['says']}" for note in books.answers["split_notes"]]
+    yield Check(
+        question="Is shared cost divided as the settings say?", verdict="warn" if notes else "ok",
+        answer=_some(notes) or "yes",
+        mend="correct these [[split]] entries, or load what they need" if notes else "",
+    )  # fmt: skip
 
 
-def _largest(largest: str | None, firm: bool) -> str:
-    if not largest:
-        return "not known: no rule placed any of it"
-    return f"largest: {largest}" + ("" if firm else ", but what is unknown could change that")
+def _units(books: _Books) -> Iterator[Check]:
+    question = "What does one useful unit cost?"
+    if not books.has_outputs:
+        answer = "not known: nothing that is loaded says how many useful units were made"
+        yield Check(question=question, verdict="warn", answer=answer, mend=_OUTPUTS)
+        return
+    costs: list[dict[str, Any]] = books.answers["unit_costs"]
+    known = _some([_unit_cost(cost) for cost in costs if cost["cost"] is not None])
+    unknown = _some([f"{cost['service']} ({cost['reason']})" for cost in costs if cost["cost"] is None])
+    if not costs:
+        answer = "not asked for one currency: a part of the cost over all of the units would be wrong"
+        yield Check(question=question, verdict="warn", answer=answer)
+    elif unknown:
+        yield Check(
+            question=question, verdict="warn", answer="; ".join(filter(None, [known, f"not known for {unknown}"])),
+            mend="name a service in the outputs as a project, resource, service or team of the bill is named",
+        )  # fmt: skip
+    else:
+        yield Check(question=question, verdict="ok", answer=known)
 
 
-def _drivers(answers: dict[str, Any]) -> list[Check]:
-    checks = []
-    for unit, firm in answers["firm"].items():
-        largest = answers["largest_driver"][unit]
-        checks.append(
-            Check(
-                question=f"What is the {unit} spend for?",
-                verdict="ok" if firm else "warn",
-                answer=_largest(largest, firm),
-                mend="" if firm else "tag the unknown charges, or place them with [[drivers]]",
-            )
-        )
-    return checks
+def _unit_cost(cost: dict[str, Any]) -> str:
+    if cost["cost_per_unit"] is None:
+        return f"{cost['service']} has {cost['reason']}"
+    return f"{cost['service']} {unit_price(Decimal(cost['cost_per_unit']))} {cost['currency']} per {cost['unit']}"
+
+
+def _some(parts: Sequence[str], separator: str = "; ") -> str:
+    """The first few parts, and how many more there are."""
+    more = f" ({len(parts) - _MOST} more)" if len(parts) > _MOST else ""
+    return separator.join(parts[:_MOST]) + more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +17,14 @@ from unitcost.facts.rules import LoadEntry
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.facts.work import WorkPlan
 from unitcost.jobs.workspace import Workspace
-from unitcost.ledger import Ledger
+from unitcost.ledger import Claim, Ledger
 from unitcost.units import MIB
 
 #: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
 Progress = Callable[[str, int, int], None]
 _SCRATCH = "unitcost-"
+#: What is said about how files follow each other, not about how one is read.
+_RESTATING = ("replace", "version", "part")
 _SKIPPED_SUFFIXES = {".toml", ".md", ".duckdb", ".wal", ".html", ".png", ".py", ".sql", ".pdf", ".xlsx"}
 
 
@@ -79,22 +82,36 @@ def load(
     ------
     UnitcostError
         When there is nothing to load.
+    BadSetting, UnknownName
+        When an option means nothing.
     """
+    _check_options(workspace, options or ReadOptions())
     jobs = list(_files(workspace, paths, options or ReadOptions()))
     if not jobs:
         raise UnitcostError(
             "there is no file to load here", where=", ".join(paths), mend="name a file or a folder that holds some"
         )
     records, failures = [], []
+    insists = bool(options and options.replace)
+    names = frozenset(workspace.name(file) for file, _, _ in jobs)
     with workspace.open_ledger(to_write=True) as ledger:
         _clear_scratch(workspace)
         _state_settings(workspace, ledger)
         for file, source, said in jobs:
+            claim = Claim(apart=_other_entries(workspace, source), beside=names, insists=insists)
             try:
-                records.append(_load_file(workspace, ledger, file, source, said, progress))
+                records.append(_load_file(workspace, ledger, file, source, said, claim, progress))
             except UnitcostError as error:
                 failures.append((workspace.name(file), error))
     return LoadOutcome(records=tuple(records), failures=tuple(failures))
+
+
+def _check_options(workspace: Workspace, said: ReadOptions) -> None:
+    """Refuse options that mean nothing before a file is opened; a known file would not need them."""
+    readers.check_options(said)
+    for number, entry in enumerate(workspace.settings.loads):
+        stated = _stated(workspace, entry) or ReadOptions()
+        readers.check_options(stated, where=f"{workspace.settings.file}, load[{number}]")
 
 
 def _clear_scratch(workspace: Workspace) -> None:
@@ -108,9 +125,16 @@ def _state_settings(workspace: Workspace, ledger: Ledger) -> None:
     ledger.state_invoices(workspace.settings.invoices)
 
 
+def _other_entries(workspace: Workspace, source: str) -> frozenset[str]:
+    """Sources that add up with an entry of the settings: the other entries. A call beside them may restate them."""
+    paths = frozenset(entry.path for entry in workspace.settings.loads)
+    return paths - {source} if source in paths else frozenset()
+
+
 def _load_file(
-    workspace: Workspace, ledger: Ledger, file: Path, source: str, options: ReadOptions, progress: Progress | None
-) -> LoadRecord:
+    workspace: Workspace, ledger: Ledger, file: Path, source: str, options: ReadOptions, claim: Claim,
+    progress: Progress | None,
+) -> LoadRecord:  # fmt: skip
     name = workspace.name(file)
 
     def tell(done: int, total: int) -> None:
@@ -120,26 +144,36 @@ def _load_file(
     if not file.is_file():
         raise BadFile("there is no such file", where=name, mend="check the path")
     sha256 = _sha256(file)
-    known = ledger.known(name, sha256)
+    said = _said(options)
+    known = ledger.known(name, sha256, source=source, options=options, said=said, claim=claim)
     if known is not None:
         return known
+
+    def hand_over(plan: Plan | WorkPlan) -> LoadRecord:
+        return ledger.load(
+            plan, file=name, sha256=sha256, source=source, options=options, now=workspace.now, said=said, claim=claim,
+            progress=tell,
+        )  # fmt: skip
+
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=workspace.ledger_path.parent) as scratch:
         workdir = Path(scratch)
         plan = readers.read(file, options, workdir=workdir, progress=tell)
         try:
-            return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
+            return hand_over(plan)
         except BadFile:
             if not (isinstance(plan, Plan) and plan.fast):
                 raise
-        plan = readers.read(file, options, workdir=workdir, progress=tell, careful=True)
-        return _hand_over(workspace, ledger, plan, name, sha256, source, options, tell)
+        return hand_over(readers.read(file, options, workdir=workdir, progress=tell, careful=True))
 
 
-def _hand_over(
-    workspace: Workspace, ledger: Ledger, plan: Plan | WorkPlan, name: str, sha256: str, source: str, options: ReadOptions,
-    tell: Callable[[int, int], None],
-) -> LoadRecord:  # fmt: skip
-    return ledger.load(plan, file=name, sha256=sha256, source=source, options=options, now=workspace.now, progress=tell)
+def _said(options: ReadOptions) -> str:
+    """What is said about reading a file, as text that stays the same while it does; a rate card by its content."""
+    said = {
+        f.name: value for f in fields(ReadOptions) if f.name not in _RESTATING and (value := getattr(options, f.name))
+    }
+    if options.rates and Path(options.rates).is_file():
+        said["rates"] = _sha256(Path(options.rates))
+    return json.dumps(said, sort_keys=True)
 
 
 def _sha256(file: Path) -> str:
@@ -230,7 +264,8 @@ def as_data(outcome: LoadOutcome) -> dict[str, object]:
                 "file": record.file, "outcome": record.outcome, "reader": record.reader, "dialect": record.dialect,
                 "dataset": record.dataset, "rows_read": record.rows_read, "rows_accepted": record.rows_accepted,
                 "rows_rejected": record.rows_rejected, "totals": record.totals, "residues": record.residues,
-                "conventions": list(record.conventions), "flags": list(record.flags), "sha256": record.sha256,
+                "conventions": list(record.conventions), "flags": list(record.flags), "notes": list(record.notes),
+                "sha256": record.sha256,
             }
             for record in outcome.records
         ],

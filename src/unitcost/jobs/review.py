@@ -12,16 +12,16 @@ from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.near import near_keys, near_values
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
-from unitcost.errors import CurrencyMix
+from unitcost.errors import UnknownName
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Attribution, Selection, SpendRow, check_dimensions
-from unitcost.figure import Figure
+from unitcost.figure import Figure, figure_id
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import work_answers
 from unitcost.jobs.dividing import divide
 from unitcost.jobs.endpoints import endpoints
-from unitcost.jobs.selecting import next_month
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
@@ -49,14 +49,24 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
     UnitcostError
         When there is no ledger yet.
     UnknownName
-        When `by` names no dimension.
+        When `by` names no dimension, or nothing is billed in the currency.
     """
     check_dimensions(by)
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
         attributions = attribute(ledger, workspace.settings)
-        return build(_collect(Asking.of(ledger, workspace, selection, currency), by, attributions))
+        asking = Asking.of(ledger, workspace, selection, _currency(ledger, currency))
+        return build(_collect(asking, by, attributions))
+
+
+def _currency(ledger: Ledger, said: str) -> str:
+    """Currency as the ledger writes it."""
+    known = ledger.currencies() if said else []
+    found = next((name for name in known if name.casefold() == said.casefold()), "")
+    if known and not found:
+        raise UnknownName("charge in the currency", said, known)
+    return found or said
 
 
 def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
@@ -130,13 +140,18 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
         by_unit = amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
         for name in sorted(names - set(costs)):
             found = {unit: figures[(name,)] for unit, figures in by_unit.items() if (name,) in figures}
-            if len(found) > 1:
-                raise CurrencyMix(
-                    f"{name} is billed in {' and '.join(found)}", mend="give dated rates under [fx], or use --currency"
-                )
             if found:
-                costs[name] = next(iter(found.values()))
+                costs[name] = next(iter(found.values())) if len(found) == 1 else _mixed(amounts, name, tuple(found))
     return unit_costs(costs, outputs, at=amounts.selection.tag)
+
+
+def _mixed(amounts: Amounts, name: str, units: tuple[str, ...]) -> Figure:
+    """Cost of a service that is billed in several currencies without a rate: there is no such number."""
+    return Figure(
+        id=figure_id("service-cost", name, at=amounts.selection.tag), value=None, unit=units[0], basis="unknown",
+        op="none", formula="no value", label=f"cost of {name}",
+        note=f"billed in {' and '.join(units)}, and not all of it has a rate under [fx]",
+    )  # fmt: skip
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import COST_COLUMNS, CostKind
+from unitcost.facts.days import month_start, next_month
 from unitcost.facts.rules import Settings
-from unitcost.facts.spend import Selection
+from unitcost.facts.spend import Selection, check_dimensions
 
 
 def select(
@@ -52,6 +51,17 @@ def select(
     )
 
 
+def dimensions(text: str) -> tuple[str, ...]:
+    """Dimensions named in a list such as `team,month`; none when nothing is said.
+
+    Raises
+    ------
+    BadSetting, UnknownName
+        As `check_dimensions`.
+    """
+    return check_dimensions(tuple(name.strip() for name in text.split(","))) if text else ()
+
+
 def parse_tag(tag: str) -> Selection:
     """Selection that a figure's id carries behind its `@`; the reverse of `Selection.tag`.
 
@@ -72,28 +82,6 @@ def parse_tag(tag: str) -> Selection:
         place="charge" if "charge" in rest[1:] else "billing",
         timezone=zones[0].replace(".", "/") if zones else "UTC",
     )
-
-
-def month_start(text: str) -> date:
-    """First day of a month written `YYYY-MM`.
-
-    Raises
-    ------
-    BadSetting
-        When it is not written so.
-    """
-    try:
-        year, month = text.split("-")
-        if len(year) != 4 or len(month) != 2:
-            raise ValueError(text)
-        return date(int(year), int(month), 1)
-    except ValueError:
-        raise BadSetting(f"{text!r} is not a month", mend="write it as 2026-09") from None
-
-
-def next_month(day: date) -> date:
-    """First day of the month after that of `day`."""
-    return date(day.year + day.month // 12, day.month % 12 + 1, 1)
 
 
 def _cost(name: str) -> CostKind:

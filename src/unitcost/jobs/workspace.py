@@ -9,6 +9,7 @@ from pathlib import Path
 from unitcost import config
 from unitcost.attribution.split_notes import check_splits
 from unitcost.errors import BadSetting, UnitcostError
+from unitcost.facts.days import check_day
 from unitcost.facts.rules import Settings
 from unitcost.ledger import Ledger
 
@@ -72,7 +73,8 @@ def open_workspace(folder: Path | str = ".", *, config_file: Path | None = None,
     Raises
     ------
     BadSetting
-        When the folder does not exist, `as_of` is no date, or a setting is not allowed or can never work.
+        When the folder does not exist, `as_of` is no date that a bill could have, or a setting is not allowed or can
+        never work.
     """
     base = Path(folder)
     if not base.is_dir():
@@ -89,4 +91,5 @@ def _moment(as_of: str) -> datetime:
         moment = datetime.fromisoformat(as_of)
     except ValueError:
         raise BadSetting(f"--as-of is {as_of!r}, not a date", mend="write it as 2026-09-30") from None
+    check_day(moment.date(), where="--as-of")
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

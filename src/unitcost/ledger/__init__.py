@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unitcost.ledger.restate import Claim
 from unitcost.ledger.store import SCHEMA_VERSION, Ledger
 
-__all__ = ["SCHEMA_VERSION", "Ledger"]
+__all__ = ["SCHEMA_VERSION", "Claim", "Ledger"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import duckdb
@@ -12,6 +12,7 @@ import duckdb
 from unitcost import money
 from unitcost.facts.spend import ClosingPart, ClosingRow, CommitmentRow, OutputRow, Selection
 from unitcost.ledger.spend import BRIDGE_STEP, billing_range, query
+from unitcost.ledger.unmet import Seen, Stated, other_currencies, seen, why_unmet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,17 +28,6 @@ class _Part:
     billed: Decimal
     effective: Decimal
     row_count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated:
-    """An invoice total, from a file or from the settings."""
-
-    invoice_id: str
-    currency: str
-    month: str
-    provider: str
-    total: Decimal
 
 
 def closing(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[ClosingRow]:
@@ -58,7 +48,7 @@ def closing(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[Closin
     stated = _stated(con, selection)
     with_id = {part.invoice_id for part in parts if part.invoice_id}
     groups: dict[tuple[str, ...], list[_Part]] = defaultdict(list)
-    met: dict[tuple[str, ...], _Stated] = {}
+    met: dict[tuple[str, ...], Stated] = {}
     for part in parts:
         invoice = next((s for s in stated if _meets(part, s, with_id)), None)
         if invoice:
@@ -69,12 +59,16 @@ def closing(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[Closin
         else:
             key = (part.provider, part.billing_account, "", part.currency, part.month)
         groups[key].append(part)
-    rows = [_closing_row(found, met.get(key)) for key, found in groups.items()]
-    rows += [_unmet(invoice) for invoice in stated if invoice not in met.values()]
+    pairs = [(_closing_row(found, met.get(key)), met.get(key)) for key, found in groups.items()]
+    pairs += [(_unmet(invoice), invoice) for invoice in stated if invoice not in met.values()]
+    rows = [row for row, _ in pairs]
+    if any(row.invoice_total not in (None, row.billed) for row in rows):
+        named = seen(con)
+        rows = [_explained(row, invoice, named) for row, invoice in pairs]
     return sorted(rows, key=lambda r: (r.billing_month, r.provider, r.billing_account, r.invoice_id, r.currency))
 
 
-def _meets(part: _Part, invoice: _Stated, with_id: set[str]) -> bool:
+def _meets(part: _Part, invoice: Stated, with_id: set[str]) -> bool:
     if part.currency != invoice.currency or (invoice.month and part.month != invoice.month):
         return False
     if invoice.provider and invoice.provider.casefold() not in part.provider.casefold():
@@ -84,7 +78,7 @@ def _meets(part: _Part, invoice: _Stated, with_id: set[str]) -> bool:
     return bool(invoice.month) and invoice.invoice_id not in with_id
 
 
-def _closing_row(parts: list[_Part], invoice: _Stated | None) -> ClosingRow:
+def _closing_row(parts: list[_Part], invoice: Stated | None) -> ClosingRow:
     steps: dict[str, Decimal] = {}
     for part in parts:
         if part.step != "none":
@@ -119,7 +113,7 @@ def _closing_parts(parts: list[_Part]) -> Iterable[ClosingPart]:
         yield ClosingPart(where=key, billed=billed, row_count=sum(part.row_count for part in found))
 
 
-def _unmet(invoice: _Stated) -> ClosingRow:
+def _unmet(invoice: Stated) -> ClosingRow:
     return ClosingRow(
         provider=invoice.provider, billing_account="", invoice_id=invoice.invoice_id, currency=invoice.currency,
         billing_month=invoice.month, billed=money.ZERO, effective=money.ZERO, steps=(),
@@ -127,11 +121,18 @@ def _unmet(invoice: _Stated) -> ClosingRow:
     )  # fmt: skip
 
 
+def _explained(row: ClosingRow, invoice: Stated | None, found: list[Seen]) -> ClosingRow:
+    """Row with the reason why it differs from its invoice, where one is known."""
+    if invoice is None or row.invoice_total == row.billed:
+        return row
+    return replace(row, reason=other_currencies(invoice, found) if row.row_count else why_unmet(invoice, found))
+
+
 def _joined(texts: Iterable[str]) -> str:
     return " + ".join(sorted(set(texts)))
 
 
-def _stated(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[_Stated]:
+def _stated(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[Stated]:
     """Invoice totals of the range; one without a month only where charges with its id fall into the range."""
     rows = con.execute(
         "SELECT invoice_id, currency, billing_month, provider, sum(total) FROM invoices GROUP BY ALL ORDER BY ALL"
@@ -144,7 +145,7 @@ def _stated(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[_State
     }
     everything = not (selection.start or selection.end)
     return [
-        _Stated(invoice_id=invoice, currency=currency, month=month, provider=provider, total=total)
+        Stated(invoice_id=invoice, currency=currency, month=month, provider=provider, total=total)
         for invoice, currency, month, provider, total in rows
         if (first <= month < last if month else everything or invoice in ids)
     ]

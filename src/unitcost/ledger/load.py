@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -19,23 +19,35 @@ from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_later, number_now, number_pending
 from unitcost.ledger.outputs import load_invoices, load_outputs
 from unitcost.ledger.progress import watched
+from unitcost.ledger.restate import Claim
 from unitcost.ledger.statement import Statement, compile_charges, insert_charges
 from unitcost.ledger.totals import Sums, sums_of
 from unitcost.ledger.transaction import transaction
 from unitcost.ledger.work import load_work
 
+_READ_ANEW = "What is said about reading it has changed; it was read anew and replaces what was read before."
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A file on its way into the ledger: how it is called and where it comes from."""
+    """A file on its way into the ledger: how it is called and where it comes from.
+
+    Parameters
+    ----------
+    said
+        What the user said about reading it, as text: when that changes, known content is read anew.
+    claim
+        How far its restatement reaches.
+    """
 
     file: str
     sha256: str
     source: str
     options: ReadOptions
     now: datetime
+    said: str = ""
+    claim: Claim = field(default_factory=Claim)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +100,9 @@ def _load(con: duckdb.DuckDBPyConnection, plan: Plan, arrival: Arrival, progress
         outcome="replaced" if older else "loaded", loaded_at=_stamp(arrival.now),
     )  # fmt: skip
     write_record(con, record, arrival)
-    restate.settle(con, plan, arrival.options, record, older, arrival.source)
-    return record
+    again = restate.same_content(con, older, arrival.sha256)
+    notes = restate.settle(con, plan, arrival.options, record, older, replace(arrival.claim, source=arrival.source))
+    return replace(record, notes=(*([_READ_ANEW] if again else []), *notes))
 
 
 def _load_work(con: duckdb.DuckDBPyConnection, plan: WorkPlan, arrival: Arrival) -> LoadRecord:
@@ -105,8 +118,9 @@ def _load_work(con: duckdb.DuckDBPyConnection, plan: WorkPlan, arrival: Arrival)
         outcome="replaced" if older else "loaded", loaded_at=_stamp(arrival.now),
     )  # fmt: skip
     write_record(con, record, arrival)
+    again = restate.same_content(con, older, arrival.sha256)
     restate.retire_all(con, older, load_id)
-    return record
+    return replace(record, notes=(_READ_ANEW,) if again else ())
 
 
 def _fill(
@@ -189,12 +203,12 @@ def write_rejects(con: duckdb.DuckDBPyConnection, load_id: int, rejects: Sequenc
 def write_record(con: duckdb.DuckDBPyConnection, record: LoadRecord, arrival: Arrival) -> None:
     """Write down what a load did."""
     con.execute(
-        "INSERT INTO loads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+        "INSERT INTO loads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
         [
             record.load_id, record.file, record.sha256, arrival.source, arrival.options.version, record.reader,
             record.dialect, record.dataset, list(record.conventions), list(record.flags), record.rows_read,
             record.rows_accepted, record.rows_rejected, json.dumps(record.totals), json.dumps(record.residues),
-            arrival.now.astimezone(UTC).replace(tzinfo=None),
+            arrival.now.astimezone(UTC).replace(tzinfo=None), arrival.said, arrival.options.replace,
         ],
     )  # fmt: skip
 

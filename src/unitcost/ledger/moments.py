@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
+from unitcost.facts.days import FIRST_DAY, LAST_DAY
 from unitcost.ledger.cells import Cells, Check, literal
 from unitcost.ledger.compile import choose, text
 
-_FIRST, _LAST = "TIMESTAMP '1990-01-01'", "TIMESTAMP '2200-01-01'"
-_BAD = "is not a date between 1990 and 2200"
+_FIRST, _LAST = (f"TIMESTAMP '{day.isoformat()}'" for day in (FIRST_DAY, LAST_DAY))
+_BAD = f"is not a date between {FIRST_DAY.year} and {LAST_DAY.year}"
 _LETTER_DATES = {
     "mdy": ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m-%d-%Y"),
     "dmy": ("%d/%m/%y", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%d-%m-%Y", "%d.%m.%Y"),

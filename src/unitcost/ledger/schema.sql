@@ -22,6 +22,8 @@ CREATE TABLE loads (
     totals VARCHAR NOT NULL,          -- JSON: currency -> money column -> exact sum in the ledger
     residues VARCHAR NOT NULL,        -- JSON: what rounding to twelve places took away; file = ledger + residue
     loaded_at TIMESTAMP NOT NULL,
+    said VARCHAR NOT NULL,            -- JSON: what the user said about reading the file
+    replaces VARCHAR NOT NULL,        -- "period" when it restates whole billing periods, or empty
     replaced_by BIGINT                -- load that took this one's place, null while it counts
 );
 

@@ -29,9 +29,10 @@ from unitcost.facts.spend import (
     SpendRow,
 )
 from unitcost.facts.work import WorkPlan
-from unitcost.ledger import capacity, close, load, restate, stated
+from unitcost.ledger import capacity, close, known, load, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
+from unitcost.ledger.restate import Claim
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
 from unitcost.ledger.transaction import transaction
 
@@ -93,21 +94,27 @@ class Ledger:
 
     # --- loading ----------------------------------------------------------------------------------------
 
-    def known(self, file: str, sha256: str) -> LoadRecord | None:
-        """Load of this very content, or None.
+    def known(
+        self, file: str, sha256: str, *, source: str, options: ReadOptions, said: str = "", claim: Claim | None = None
+    ) -> LoadRecord | None:
+        """Load of this very content, restated as the options ask for; None when the content must be loaded.
 
-        What another file has restated since is known all the same: loading it again must not undo that. What new
-        content under the same path has replaced is not.
+        Parameters
+        ----------
+        said
+            What the user says about reading the file; content of the same path that was read otherwise is not known.
+        claim
+            How far a restatement reaches.
+
+        Raises
+        ------
+        PartOrRestatement
+            When it restates what may be a part of the same statement.
         """
-        query = (
-            f"SELECT {load.LOAD_COLUMNS} FROM loads l WHERE sha256 = ? AND (replaced_by IS NULL OR NOT EXISTS "
-            "(SELECT 1 FROM loads n WHERE n.load_id = l.replaced_by AND n.file = l.file)) "
-            "ORDER BY file <> ?, load_id LIMIT 1"
-        )
-        rows = self._con.execute(query, [sha256, file]).fetchall()
-        if rows and rows[0][1] != file and restate.same_path(self._con, file):
-            return None  # the path held something else: that must be settled, not passed over
-        return replace(load.record_of(rows[0]), file=file, outcome="unchanged") if rows else None
+        found = known.find(self._con, file, sha256, said, part=options.part)
+        if found is None:
+            return None
+        return known.restated(self._con, found, file, options, replace(claim or Claim(), source=source))
 
     def load(
         self,
@@ -118,13 +125,18 @@ class Ledger:
         source: str,
         options: ReadOptions,
         now: datetime,
+        said: str = "",
+        claim: Claim | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> LoadRecord:
-        """Load one file in one transaction; see `unitcost.ledger.load.load_plan` for what it raises."""
-        known = None if options.part else self.known(file, sha256)
-        if known is not None:
-            return known
-        arrival = load.Arrival(file=file, sha256=sha256, source=source, options=options, now=now)
+        """Load one file in one transaction; see `known`, and `unitcost.ledger.load.load_plan` for what it raises."""
+        claim = claim or Claim()
+        found = self.known(file, sha256, source=source, options=options, said=said, claim=claim)
+        if found is not None:
+            return found
+        arrival = load.Arrival(
+            file=file, sha256=sha256, source=source, options=options, now=now, said=said, claim=claim
+        )  # fmt: skip
         return load.load_plan(self._con, plan, arrival, progress)
 
     def state_charges(self, charges: Sequence[StatedCharge], *, now: datetime) -> None:

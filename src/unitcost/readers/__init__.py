@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unitcost.readers.choosing import find
 from unitcost.readers.core import read
+from unitcost.readers.said import check_options
 from unitcost.readers.table import READERS
 
-__all__ = ["READERS", "find", "read"]
+__all__ = ["READERS", "check_options", "find", "read"]

@@ -6,16 +6,14 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 
 from unitcost.errors import BadSetting, NeedsAnswer
 from unitcost.facts.charges import COLUMN_BY_NAME
+from unitcost.facts.days import month_start, next_month
 from unitcost.facts.mapping import Const, Expr, Field, Mapping, Time
 from unitcost.facts.source import ReadOptions
 
 _CURRENCY = re.compile(r"[A-Za-z]{3}")
-_PERIOD = re.compile(r"(\d{4})-(\d{2})")
-_MONTHS_IN_YEAR = 12
 _STARTS = ("charge_period_start", "charge_period_end")
 _BILLING = ("billing_period_start", "billing_period_end")
 
@@ -67,11 +65,22 @@ def _currency(mapping: Mapping, options: ReadOptions, seen: bool, cost_seen: boo
             "the currency column is empty" if "billing_currency" in mapping else "the file does not name its currency",
             where=where, mend="say currency = \"USD\" in [[load]], or --currency USD",
         )  # fmt: skip
-    if not _CURRENCY.fullmatch(options.currency):
-        raise BadSetting(f"the currency is {options.currency!r}", where=where, mend="use a code of three letters: USD")
-    code = options.currency.upper()
+    code = currency_said(options.currency, where)
     mapping["billing_currency"] = Const(code)
     return [f"Amounts are in {code}, as the user says; the file names no currency."]
+
+
+def currency_said(text: str, where: str) -> str:
+    """Code of a currency that the user names.
+
+    Raises
+    ------
+    BadSetting
+        When it is none.
+    """
+    if not _CURRENCY.fullmatch(text):
+        raise BadSetting(f"the currency is {text!r}", where=where, mend="use a code of three letters: USD")
+    return text.upper()
 
 
 def _periods(mapping: Mapping, options: ReadOptions, where: str) -> list[str]:
@@ -119,11 +128,8 @@ def _stated_period(mapping: Mapping, options: ReadOptions, where: str) -> str:
         raise NeedsAnswer(
             "the file has no dates", where=where, mend='say period = "2026-09" in [[load]], or --period 2026-09'
         )
-    match = _PERIOD.fullmatch(options.period)
-    if not match or not 1 <= int(match[2]) <= _MONTHS_IN_YEAR or int(match[1]) == 0:
-        raise BadSetting(f"the period is {options.period!r}", where=where, mend="write a month as 2026-09")
-    first = date(int(match[1]), int(match[2]), 1)
-    after = date(first.year + first.month // _MONTHS_IN_YEAR, first.month % _MONTHS_IN_YEAR + 1, 1)
+    first = month_start(options.period, where=f"{where}, period")
+    after = next_month(first)
     for start, end in (_STARTS, _BILLING):
         mapping[start], mapping[end] = Const(first.isoformat()), Const(after.isoformat())
     return f"All charges are in {options.period}, as the user says; the file has no dates."

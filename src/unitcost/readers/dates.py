@@ -91,7 +91,7 @@ class DateEvidence:
             When the user named an order that there is not.
         """
         if said:
-            return _order_said(said, where), f"Dates are {_WORDS.get(said, said)}, as the user says."
+            return order_said(said, where), f"Dates are {_WORDS.get(said, said)}, as the user says."
         if self.letter is None:
             return "iso", ""
         if self.month_first and self.day_first:
@@ -124,7 +124,14 @@ _WORDS = {"mdy": "month/day/year", "dmy": "day/month/year", "iso": "year-month-d
 _MEND = 'say date_order = "mdy" (or "dmy") in [[load]], or --date-order mdy (or dmy)'
 
 
-def _order_said(said: str, where: str) -> DateOrder:
+def order_said(said: str, where: str) -> DateOrder:
+    """Order of dates that the user names.
+
+    Raises
+    ------
+    BadSetting
+        When there is none of the name.
+    """
     if said == "mdy":
         return "mdy"
     if said == "dmy":

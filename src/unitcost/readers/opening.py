@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal, cast
 
-from unitcost.errors import BadFile, BadSetting, NeedsAnswer
+from unitcost.errors import BadFile, NeedsAnswer
+from unitcost.facts.encodings import codec_of
 from unitcost.readers.head import Format
 from unitcost.units import KIB, MIB
 
@@ -157,7 +158,7 @@ def text_of(source: Source) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
         )
         try:
             yield text, raw
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise undecodable(source) from error
         finally:
             text.detach()
@@ -182,6 +183,8 @@ def undecodable(source: Source) -> BadFile:
                 line += good.count("\n")
                 at = offset - (len(error.object) - len(block)) + error.start
                 return _not_encoded(source, f"{source.name}:{line}", at, error.object[error.start])
+            except UnicodeError:
+                break
             offset += len(block)
     return _not_encoded(source, source.name, offset, None)
 
@@ -199,20 +202,15 @@ def encoding_of(data: bytes, said: str, name: str) -> str:
 
     Raises
     ------
-    BadSetting
-        When Python knows no codec of the name that was given.
+    UnknownName
+        When there is no encoding of text of the name that was given.
     BadFile
         When the bytes are no text.
     NeedsAnswer
         When they are text, but not UTF-8.
     """
     if said:
-        try:
-            codec = codecs.lookup(said).name
-        except LookupError:
-            raise BadSetting(
-                f"there is no encoding `{said}`", where=name, mend="use utf-8, latin-1, utf-16 ..."
-            ) from None
+        codec = codec_of(said, where=name)
         return "utf-8-sig" if codec == "utf-8" and data.startswith(codecs.BOM_UTF8) else codec
     for bom, codec in _BOMS:
         if data.startswith(bom):

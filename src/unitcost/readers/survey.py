@@ -41,7 +41,7 @@ def look(path: Path, options: ReadOptions, claimed: Callable[[Head], bool] | Non
     if data.startswith(_MAGIC):
         return _parquet(source)
     source = replace(source, data=data, encoding=encoding_of(data, options.encoding, name))
-    said = _delimiter_said(options.delimiter, name)
+    said = delimiter_said(options.delimiter, name)
     document = replace(source, format="document")
     if claimed and claimed(head_of(document)):
         return document
@@ -102,9 +102,16 @@ def _first_line(source: Source) -> str:
     return line.lstrip("\ufeff").rstrip("\r\n")
 
 
-def _delimiter_said(said: str, name: str) -> str:
+def delimiter_said(said: str, name: str) -> str:
+    """Sign that the user names as delimiter.
+
+    Raises
+    ------
+    BadSetting
+        When it is more than one sign, or one that a csv cannot be cut at.
+    """
     sign = {"tab": "\t", "\\t": "\t"}.get(said, said)
-    if len(sign) > 1:
+    if len(sign) > 1 or sign in ("\n", "\r", '"'):
         raise BadSetting(f"the delimiter is {said!r}", where=name, mend="use one sign, such as ; or tab")
     return sign
 

@@ -52,9 +52,21 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             }
             for rate in given.amounts.used.values()
         ],
+        "not_added": not_added(given, totals),
         "splits": [split.name for split in given.settings.splits if split.name in given.dividing],
         "split_notes": [{"kind": n.kind, "split": n.split, "says": n.says} for n in given.split_notes],
     }
+
+
+def not_added(given: ReportInput, totals: dict[str, Figure]) -> dict[str, str]:
+    """Currency that stays apart -> why: it has no rate, or none so early."""
+    others = [unit for unit in totals if unit != given.amounts.currency]
+    return {unit: _no_rate(given, unit) for unit in others} if len(totals) > 1 or given.settings.fx else {}
+
+
+def _no_rate(given: ReportInput, unit: str) -> str:
+    first = min((rate.since for rate in given.settings.fx if rate.currency == unit), default=None)
+    return f"no rate for {unit}" + (f" before {first}" if first else "")
 
 
 _GROUPS = {
@@ -151,7 +163,8 @@ def _closing(given: ReportInput) -> list[dict[str, Any]]:
                 "effective": money.text(row.effective),
                 "bridge": {step: money.text(amount) for step, amount in row.steps},
                 "invoice_total": None if row.invoice_total is None else money.text(row.invoice_total),
-                "difference": None if gap is None else money.text(gap),
+                "difference": None if gap is None else money.text(gap), "reason": row.reason or None,
+                "message": closing.message(row) or None,
             }
         )  # fmt: skip
     return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unitcost.facts.rules import OWNER_KINDS
 from unitcost.figure import Figure
 from unitcost.report import charts
-from unitcost.report.answers import answers
+from unitcost.report.answers import answers, not_added
 from unitcost.report.inputs import DIMS, ReportInput
 from unitcost.report.model import Report, Section, Tile
 from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units
@@ -62,11 +62,10 @@ def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
     found = closing.messages(given)
     if not totals:
         found.append("There are no charges in this range.")
-    others = [unit for unit in totals if unit != given.amounts.currency]
-    if len(totals) > 1 or (others and given.settings.fx):
-        found.append(
-            f"Amounts in {' and '.join(totals)} are not added: there is no rate for {', '.join(others)} under [fx]."
-        )
+    apart = not_added(given, totals)
+    if apart:
+        both = " and ".join(totals) if len(totals) > 1 else f"{', '.join(totals)} and {given.amounts.currency}"
+        found.append(f"Amounts in {both} are not added: there is {', '.join(apart.values())} under [fx].")
     unknown = sum(row.unknown_rows for row in given.spend["line"])
     if unknown:
         found.append(f"{unknown} charges have no {given.selection.cost} cost; they count as nothing here.")

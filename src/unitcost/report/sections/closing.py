@@ -30,15 +30,22 @@ def closes(given: ReportInput) -> bool:
 
 def messages(given: ReportInput) -> list[str]:
     """One line per invoice that differs."""
-    lines = []
-    for row in given.closing:
-        gap = difference(row)
-        if gap:
-            lines.append(
-                f"Invoice {row.invoice_id} ({row.billing_month}): the ledger has {money.text(row.billed)} {row.currency}, "
-                f"the invoice says {money.text(row.invoice_total or money.ZERO)}; it differs by {money.text(gap)}."
-            )
-    return lines
+    return [text for row in given.closing if (text := message(row))]
+
+
+def message(row: ClosingRow) -> str:
+    """How an invoice differs from the ledger, and why where that is known; empty when it does not."""
+    gap = difference(row)
+    if not gap:
+        return ""
+    month = f" ({row.billing_month})" if row.billing_month else ""
+    says = f"the invoice says {money.text(row.invoice_total or money.ZERO)} {row.currency}"
+    if not row.row_count:
+        nothing = f"Invoice {row.invoice_id}{month}: {says}, the ledger has nothing for it: {row.reason}"
+        return nothing if nothing.endswith("?") else f"{nothing}."
+    why = f" ({row.reason})" if row.reason else ""
+    has = f"the ledger has {money.text(row.billed)}; it differs by {money.text(gap)}"
+    return f"Invoice {row.invoice_id}{month}: {says}, {has}{why}."
 
 
 def closing(given: ReportInput) -> Section:
@@ -85,7 +92,7 @@ def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
             id=figure_id("closing", *name, "difference", at=at), value=difference(row), unit=row.currency,
             basis="derived", op="difference", formula="billed - invoice total", inputs=(billed, says), label="difference",
         )  # fmt: skip
-        verdict = "yes" if not gap.value else f"differs by {money.text(gap.value)}"
+        verdict = "yes" if not gap.value else f"differs by {money.text(gap.value)}" if row.row_count else "no charges"
     return (
         row.billing_month, row.provider, row.billing_account, row.invoice_id or "–", row.currency, billed, says, gap, verdict,
     )  # fmt: skip
