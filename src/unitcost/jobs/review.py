@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -15,7 +15,7 @@ from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
-from unitcost.facts.spend import BESIDE_LINES, Attribution, Selection, SpendRow, check_dimensions
+from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.dividing import divide
@@ -53,25 +53,18 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
-        attributions = attribute(ledger, workspace.settings)
-        return build(_collect(Asking.of(ledger, workspace, selection, currency), by, attributions))
+        attribute(ledger, workspace.settings)
+        return build(_collect(Asking.of(ledger, workspace, selection, currency), by))
 
 
-def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
-    """Decide owners and drivers where that has not been done with these rules; returns near misses of names."""
-    facets = list(ledger.facets())
-    attributions: list[Attribution] = decide(facets, settings)
+def attribute(ledger: Ledger, settings: Settings) -> None:
+    """Decide owners and drivers, unless that has been done with these rules."""
     mark = fingerprint(settings)
     if not ledger.attributed(mark):
-        ledger.write_attributions(mark, attributions)
-    misses: list[NearMiss] = []
-    for kind in OWNER_KINDS:
-        rules = owner_rules(settings, kind)
-        misses += near_values(rules, attributions) + near_keys(rules, facets)
-    return misses
+        ledger.write_attributions(mark, decide(ledger.facets(), settings))
 
 
-def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> ReportInput:
+def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
     selection = asking.selection
     amounts = asking.amounts()
     moved = _with_month_before(selection)
@@ -82,6 +75,7 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
     divided = {kind: divide(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
     owners = {kind: found.owners for kind, found in divided.items()}
     dividing = frozenset(name for found in divided.values() for name in found.dividing)
+    split_notes = [note for found in divided.values() for note in found.notes]
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
@@ -95,9 +89,19 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         commitments_billed=asking.spend(commitments, billed), commitments_effective=asking.spend(commitments, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        near_misses=near, dividing=dividing, split_notes=[note for found in divided.values() for note in found.notes],
+        near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
+
+
+def _near_misses(asking: Asking, groups: Mapping[str, Sequence[SpendRow]]) -> list[NearMiss]:
+    """Names in the selected charges that almost match."""
+    keys = asking.tag_keys()
+    misses: list[NearMiss] = []
+    for kind in OWNER_KINDS:
+        rules = owner_rules(asking.settings, kind)
+        misses += near_values(rules, ((row.keys[0], row.keys[1]) for row in groups[kind])) + near_keys(rules, keys)
+    return misses
 
 
 def _with_month_before(selection: Selection) -> Selection:

@@ -30,7 +30,7 @@ from unitcost.facts.spend import (
 from unitcost.ledger import close, load, restate, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
-from unitcost.ledger.spend import Question, ask_rows, ask_spend
+from unitcost.ledger.spend import Question, ask_rows, ask_spend, ask_tag_keys
 from unitcost.ledger.transaction import transaction
 
 SCHEMA_VERSION = 1
@@ -249,6 +249,12 @@ class Ledger:
             currency=currency,
         )
         return ask_rows(self._con, question, limit)
+
+    def tag_keys(
+        self, selection: Selection, *, placements: Sequence[Placement] = (), currency: str = ""
+    ) -> list[tuple[str, ...]]:
+        """Sets of tag keys on the selected charges, each once; only those billed in a currency, where one is given."""
+        return ask_tag_keys(self._con, Question(selection=selection, dims=(), placements=placements, currency=currency))
 
     def closing(self, selection: Selection) -> list[ClosingRow]:
         """Billed cost per invoice, currency and billing period, beside the invoice, with the bridge from effective."""
