@@ -73,6 +73,8 @@ class Figure:
 
 def part_of_id(text: str) -> str:
     """Text made safe as one step of a figure id: spaces, slashes, at-signs and shell characters become `%20` ..."""
+    if text and _SAFE.issuperset(text):
+        return text
     signs = (sign if sign in _SAFE else "".join(f"%{byte:02X}" for byte in sign.encode()) for sign in text)
     return "".join(signs) or "%00"
 

@@ -81,9 +81,9 @@ def test_lineage_is_followed_and_a_ring_ends() -> None:
 
 def test_near_misses_are_proposed() -> None:
     facets = [facet(1, {"taem": "risk"}), facet(2, {"Name": "x"}), facet(3, {"team": "risk", "teams": "x"})]
-    assert [(m.found, m.near) for m in near_keys(TEAM, facets)] == [("taem", ("team",))]
+    assert [(m.found, m.near) for m in near_keys(TEAM, [tuple(f.tags) for f in facets])] == [("taem", ("team",))]
     found = decide([facet(1, {"team": "Risk-Team"}), facet(2, {"team": "risk team"})], Settings())
-    [miss] = near_values(OwnerRules(kind="team", sources=()), found)
+    [miss] = near_values(OwnerRules(kind="team", sources=()), [a.owners["team"][:2] for a in found])
     assert (miss.found, miss.near) == ("risk team", ("Risk-Team",))
 
 

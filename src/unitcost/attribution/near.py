@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from unitcost.attribution.owners import DEFAULT_SOURCES, TAG, UNKNOWN_VALUE
 from unitcost.attribution.tags import fold
 from unitcost.errors import near_names
 from unitcost.facts.answers import NearMiss
-from unitcost.facts.charges import Facet
 from unitcost.facts.rules import OwnerRules
-from unitcost.facts.spend import Attribution
 
 #: Two letters changed places, or one of four is another: that much alike, or more.
 _ALIKE = 0.75
 _SHORTEST = 4
 
 
-def near_values(rules: OwnerRules, attributions: Iterable[Attribution]) -> list[NearMiss]:
+def near_values(rules: OwnerRules, found: Iterable[tuple[str | None, str | None]]) -> list[NearMiss]:
     """Unknown owner values and the known names they look like; without a list of known names, other spellings.
 
     A value that looks like none is listed too, with nothing beside it.
+
+    Parameters
+    ----------
+    found
+        Owners and how each is known.
     """
-    owners = {(name, how) for name, how, _ in (a.owners[rules.kind] for a in attributions) if name is not None}
+    owners = {(name, how) for name, how in found if name is not None}
     if not rules.known:
         return _other_spellings(rules, sorted(name for name, how in owners if how == TAG))
     return [
@@ -44,11 +47,16 @@ def _other_spellings(rules: OwnerRules, names: list[str]) -> list[NearMiss]:
     return misses
 
 
-def near_keys(rules: OwnerRules, facets: Iterable[Facet]) -> list[NearMiss]:
-    """Tag keys that are spelt like no source, but nearly, on charges that no source knows."""
+def near_keys(rules: OwnerRules, seen: Iterable[Sequence[str]]) -> list[NearMiss]:
+    """Tag keys that are spelt like no source, but nearly, on charges that no source knows.
+
+    Parameters
+    ----------
+    seen
+        Keys that stand on a charge together.
+    """
     sources = rules.sources or DEFAULT_SOURCES[rules.kind]
     wanted = {fold(s.removeprefix("tags.")): s.removeprefix("tags.") for s in sources if s.startswith("tags.")}
-    seen = {tuple(facet.tags) for facet in facets if facet.tags}
     misses: dict[str, str] = {}
     for keys in seen:
         folded = {key: fold(key) for key in keys}

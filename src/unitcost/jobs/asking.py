@@ -48,6 +48,10 @@ class Asking:
         rows = self.ledger.spend(selection or self.selection, dims, placements=placements, rates_since=self.rates_since)
         return [row for row in rows if not self.currency or row.currency == self.currency]
 
+    def tag_keys(self) -> list[tuple[str, ...]]:
+        """Sets of tag keys on the selected charges."""
+        return self.ledger.tag_keys(self.selection, placements=self.months, currency=self.currency)
+
     def amounts(self, selection: Selection | None = None) -> Amounts:
         """Maker of figures for a selection."""
 

@@ -33,13 +33,13 @@ USAGE = ("usage", "marketplace")
 
 def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
     """What became of paid capacity, and whose work it was; None when nothing is known about work."""
-    known = asking.ledger.known_resources()
+    known = asking.ledger.work.resources()
     if not known:
         return None
-    places = Places.over(known, asking.ledger.charged_names(asking.selection))
+    places = Places.over(known, asking.ledger.work.charged_names(asking.selection))
     if not places.charged:
         return WorkAnswers(capacity={}, workers=workers(asking.ledger, asking.settings))
-    held = held_by_place(places, asking.ledger.held())
+    held = held_by_place(places, asking.ledger.work.held())
     splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses={}, at=amounts.selection.tag)
     capacity = {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
     return WorkAnswers(capacity=capacity, workers=workers(asking.ledger, asking.settings))
@@ -66,7 +66,7 @@ def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Hel
 
 def workers(ledger: Ledger, settings: Settings) -> dict[str, Worker]:
     """Owner and driver of each workload: by the rules for charges, else by its kind."""
-    listed = list(ledger.workload_facets())
+    listed = list(ledger.work.workload_facets())
     found = {}
     for (key, facet), decided in zip(listed, decide((facet for _, facet in listed), settings), strict=True):
         kind = facet.get("resource_type") or ""
@@ -85,7 +85,7 @@ def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Pa
         selection=asking.selection, dims=PAID_DIMS, placements=asking.months, rates_since=asking.rates_since,
         resources=places.charged,
     )  # fmt: skip
-    rows = [row for row in asking.ledger.paid(question) if _is_capacity(row, asking.currency)]
+    rows = [row for row in asking.ledger.work.paid(question) if _is_capacity(row, asking.currency)]
     periods: dict[tuple[str | None, ...], list[Period]] = defaultdict(list)
     for row in rows:
         periods[row.spend.keys] += clipped(

@@ -50,7 +50,7 @@ def _paid(asking: Asking) -> list[PaidRow]:
     )  # fmt: skip
     return [
         row
-        for row in asking.ledger.paid(question)
+        for row in asking.ledger.work.paid(question)
         if row.spend.keys[0] and row.spend.keys[1] in USAGE and asking.currency in ("", row.spend.currency)
     ]
 

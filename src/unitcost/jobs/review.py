@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -16,7 +16,7 @@ from unitcost.errors import UnknownName
 from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
-from unitcost.facts.spend import BESIDE_LINES, Attribution, Selection, SpendRow, check_dimensions
+from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure, figure_id
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import work_answers
@@ -55,9 +55,9 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
-        attributions = attribute(ledger, workspace.settings)
+        attribute(ledger, workspace.settings)
         asking = Asking.of(ledger, workspace, selection, _currency(ledger, currency))
-        return build(_collect(asking, by, attributions))
+        return build(_collect(asking, by))
 
 
 def _currency(ledger: Ledger, said: str) -> str:
@@ -69,21 +69,14 @@ def _currency(ledger: Ledger, said: str) -> str:
     return found or said
 
 
-def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
-    """Decide owners and drivers where that has not been done with these rules; returns near misses of names."""
-    facets = list(ledger.facets())
-    attributions: list[Attribution] = decide(facets, settings)
+def attribute(ledger: Ledger, settings: Settings) -> None:
+    """Decide owners and drivers, unless that has been done with these rules."""
     mark = fingerprint(settings)
     if not ledger.attributed(mark):
-        ledger.write_attributions(mark, attributions)
-    misses: list[NearMiss] = []
-    for kind in OWNER_KINDS:
-        rules = owner_rules(settings, kind)
-        misses += near_values(rules, attributions) + near_keys(rules, facets)
-    return misses
+        ledger.write_attributions(mark, decide(ledger.facets(), settings))
 
 
-def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> ReportInput:
+def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
     selection = asking.selection
     amounts = asking.amounts()
     moved = _with_month_before(selection)
@@ -94,6 +87,7 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
     divided = {kind: divide(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
     owners = {kind: found.owners for kind, found in divided.items()}
     dividing = frozenset(name for found in divided.values() for name in found.dividing)
+    split_notes = [note for found in divided.values() for note in found.notes]
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
@@ -108,9 +102,19 @@ def _collect(asking: Asking, by: tuple[str, ...], near: list[NearMiss]) -> Repor
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         work=work_answers(asking, amounts), endpoints=endpoints(asking, amounts),
-        near_misses=near, dividing=dividing, split_notes=[note for found in divided.values() for note in found.notes],
+        near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
+
+
+def _near_misses(asking: Asking, groups: Mapping[str, Sequence[SpendRow]]) -> list[NearMiss]:
+    """Names in the selected charges that almost match."""
+    keys = asking.tag_keys()
+    misses: list[NearMiss] = []
+    for kind in OWNER_KINDS:
+        rules = owner_rules(asking.settings, kind)
+        misses += near_values(rules, ((row.keys[0], row.keys[1]) for row in groups[kind])) + near_keys(rules, keys)
+    return misses
 
 
 def _with_month_before(selection: Selection) -> Selection:

@@ -135,6 +135,13 @@ def ask_rows(con: duckdb.DuckDBPyConnection, question: Question, limit: int | No
     ]  # fmt: skip
 
 
+def ask_tag_keys(con: duckdb.DuckDBPyConnection, question: Question) -> list[tuple[str, ...]]:
+    """Sets of tag keys on the charges that the question selects, each once."""
+    condition, values = _conditions(question)
+    sql = query("tag_keys").format(placed=_placed(con, question), where=condition)
+    return [tuple(keys) for (keys,) in con.execute(sql, [*values, question.currency, question.currency]).fetchall()]
+
+
 def billing_range(selection: Selection) -> str:
     """Condition on `billing_period_start` that a selection by billing period makes."""
     conditions = ["true"]

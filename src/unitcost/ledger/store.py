@@ -14,7 +14,6 @@ from typing import Any
 import duckdb
 
 from unitcost.errors import LedgerBusy, LedgerMismatch, UnitcostError
-from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow
 from unitcost.facts.charges import FACET_COLUMNS, Facet
 from unitcost.facts.rules import OWNER_KINDS, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
@@ -29,12 +28,13 @@ from unitcost.facts.spend import (
     SpendRow,
 )
 from unitcost.facts.work import WorkPlan
-from unitcost.ledger import capacity, close, known, load, stated
+from unitcost.ledger import close, known, load, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.restate import Claim
-from unitcost.ledger.spend import Question, ask_rows, ask_spend
+from unitcost.ledger.spend import Question, ask_rows, ask_spend, ask_tag_keys
 from unitcost.ledger.transaction import transaction
+from unitcost.ledger.work_rows import WorkRows
 
 SCHEMA_VERSION = 2
 #: With less than this the engine stores rows as wide as charges on one core only.
@@ -264,29 +264,16 @@ class Ledger:
         )
         return ask_rows(self._con, question, limit)
 
-    # --- work -------------------------------------------------------------------------------------------
+    @property
+    def work(self) -> WorkRows:
+        """What is known about work, beside what was paid."""
+        return WorkRows(self._con)
 
-    def known_resources(self) -> list[KnownResource]:
-        """Cards, nodes and instances that somebody told of, held or watched."""
-        return capacity.known_resources(self._con)
-
-    def charged_names(self, selection: Selection) -> list[tuple[str, str | None]]:
-        """Resource id and name of the charges in the range that have one."""
-        return capacity.charged_names(self._con, selection)
-
-    def paid(self, question: Question) -> list[PaidRow]:
-        """Sums by the dimensions of a question, with the periods that they paid for."""
-        return capacity.paid_rows(self._con, question)
-
-    def held(self) -> Iterator[HeldRow]:
-        """Holdings that count, each stretch once."""
-        return capacity.held_rows(self._con)
-
-    def workload_facets(self) -> Iterator[tuple[str, Facet]]:
-        """Each workload by its key, as a facet that the rules for owners and drivers can look at."""
-        return capacity.workload_facets(self._con)
-
-    # --- closing ----------------------------------------------------------------------------------------
+    def tag_keys(
+        self, selection: Selection, *, placements: Sequence[Placement] = (), currency: str = ""
+    ) -> list[tuple[str, ...]]:
+        """Sets of tag keys on the selected charges, each once; only those billed in a currency, where one is given."""
+        return ask_tag_keys(self._con, Question(selection=selection, dims=(), placements=placements, currency=currency))
 
     def closing(self, selection: Selection) -> list[ClosingRow]:
         """Billed cost per invoice, currency and billing period, beside the invoice, with the bridge from effective."""

@@ -1,0 +1,85 @@
+"""What was paid for capacity, who held it, and what is known about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+
+from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow
+from unitcost.facts.charges import Facet
+from unitcost.facts.spend import Selection
+from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
+
+_BATCH = 2048
+#: Facet column -> what stands in it for a workload, so that rules for charges can speak of work.
+_FACET_COLUMNS = {
+    "resource_id": "workload_id", "resource_name": "name", "sub_account_id": "account", "service_name": "source",
+    "resource_type": "kind",
+}  # fmt: skip
+_OWNER_COLUMNS = ("team", "project", "experiment")
+
+
+class WorkRows:
+    """Asks an open ledger about work."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+
+    def resources(self) -> list[KnownResource]:
+        """Cards, nodes and instances that somebody told of, held or watched."""
+        return [
+            KnownResource(resource_id=row[0], node=row[1], instance_id=row[2], quantity=row[3])
+            for row in self._con.execute(query("known_resources")).fetchall()
+        ]
+
+    def charged_names(self, selection: Selection) -> list[tuple[str, str | None]]:
+        """Resource id and name of the charges in the range that have one."""
+        sql = (
+            "SELECT DISTINCT resource_id, resource_name FROM charges "
+            f"WHERE resource_id IS NOT NULL AND {billing_range(selection)} ORDER BY ALL"
+        )
+        return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
+    def paid(self, question: Question) -> list[PaidRow]:
+        """Sums by the dimensions of the question, with the periods that they paid for."""
+        periods: dict[tuple[str | None, ...], list[tuple[datetime, datetime]]] = defaultdict(list)
+        for *keys, start, end in ask_periods(self._con, question):
+            periods[tuple(keys)].append((start.replace(tzinfo=UTC), end.replace(tzinfo=UTC)))
+        return [PaidRow(spend=row, periods=tuple(periods[row.keys])) for row in ask_spend(self._con, question)]
+
+    def held(self) -> Iterator[HeldRow]:
+        """Holdings that count, each stretch once, in a fixed order."""
+        sql = (
+            "SELECT source || ':' || workload_id, resource_id, node, accelerator, quantity, started_at, ended_at "
+            f"FROM ({query('current_holdings')}) WHERE quantity IS NOT NULL AND started_at IS NOT NULL ORDER BY ALL"
+        )
+        for row in _batches(self._con, sql):
+            yield HeldRow(
+                workload=row[0], resource_id=row[1], node=row[2], accelerator=row[3], quantity=row[4],
+                started_at=row[5].replace(tzinfo=UTC), ended_at=row[6].replace(tzinfo=UTC) if row[6] else None,
+            )  # fmt: skip
+
+    def workload_facets(self) -> Iterator[tuple[str, Facet]]:
+        """Each workload by its key `source:id`, as a facet that the rules for owners and drivers can look at."""
+        columns = ", ".join([*_FACET_COLUMNS.values(), *_OWNER_COLUMNS])
+        sql = f"SELECT source || ':' || workload_id, {columns}, tags FROM ({query('current_workloads')}) ORDER BY 1"
+        for number, (key, *values, tags) in enumerate(_batches(self._con, sql), 1):
+            texts = dict(zip(_FACET_COLUMNS, values, strict=False))
+            owners = dict(zip(_OWNER_COLUMNS, values[len(_FACET_COLUMNS) :], strict=True))
+            found = {name: text for name, text in (tags or {}).items() if text}
+            found |= {name: text for name, text in owners.items() if text}
+            yield (
+                key,
+                Facet(facet_id=number, values={name: text for name, text in texts.items() if text}, tags=found),
+            )
+
+
+def _batches(con: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
+    cursor = con.cursor()
+    cursor.execute(sql)
+    while rows := cursor.fetchmany(_BATCH):
+        yield from rows
