@@ -111,6 +111,20 @@ def test_a_run_in_a_job_names_the_job_and_holds_nothing_itself(sample: Told) -> 
     assert "1 of 10 runs are part of a scheduler's job" in sample.flags
 
 
+@pytest.mark.parametrize(
+    ("tags", "job"),
+    [
+        ({"SLURM_JOB_ID": " 77 "}, "slurm:77"),
+        ({"SLURM_JOB_ID": "90", "SLURM_ARRAY_JOB_ID": "88", "SLURM_ARRAY_TASK_ID": "3"}, "slurm:88_3"),
+        ({"pod_name": "train-0"}, "kubernetes:train-0"),
+        ({"SLURM_JOB_ID": ""}, None),
+    ],
+)
+def test_which_job_a_run_is_part_of(tmp_path: Path, tags: dict[str, str], job: str | None) -> None:
+    told = read_text(answer(run(data={"tags": tags})), tmp_path)
+    assert told.rows("workloads")[0]["tags"].get("scheduler_job") == job
+
+
 def test_metrics_with_a_data_set_are_qualities(sample: Told) -> None:
     found = {(row["subject"], row["metric"]): row for row in sample.rows("qualities")}
     assert set(found) == {("in-slurm", "f1"), ("evaluation", "recall")}

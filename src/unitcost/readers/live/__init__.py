@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from unitcost.errors import BadSetting, UnknownName
@@ -146,5 +146,7 @@ def without_login(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else url
 
 
+from unitcost.readers.live import mlflow  # noqa: E402 - the modules of the table use what is defined above
+
 #: Kind of live source -> the module that asks it.
-LIVE: dict[str, LiveSource] = {}
+LIVE: dict[str, LiveSource] = {"mlflow": cast(LiveSource, mlflow)}

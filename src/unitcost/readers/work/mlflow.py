@@ -74,6 +74,7 @@ class _Family:
     versions: dict[str, list[int]] = field(default_factory=dict)
     page: str = ""
     next_page: str = ""
+    registry_error: str = ""
 
 
 class _Filling:
@@ -108,6 +109,8 @@ class _Filling:
                 self.family.experiments[str(record.get("experiment_id"))] = str(record.get("name") or "")
             elif name == "next_page_token":
                 self.family.page = str(record or "")
+            elif name == "registry_error":
+                self.family.registry_error = str(record)
             elif not name:
                 self.family.next_page, self.family.page = self.family.page, ""
             else:
@@ -181,6 +184,8 @@ class _Filling:
         seen = self.seen
         if self.family.next_page:
             yield "The answer is not complete: it names a next page, which is to be asked for with its page token."
+        if self.family.registry_error:
+            yield f"The registry of models could not be asked: {self.family.registry_error}"
         if seen["in jobs"]:
             yield f"{seen['in jobs']} of {seen['runs']} runs are part of a scheduler's job; load its accounting too."
         if seen["without count"]:

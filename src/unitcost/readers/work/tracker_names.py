@@ -29,6 +29,8 @@ JOB_NAMES = {
     "k8s_pod_name": "kubernetes", "pod_name": "kubernetes", "sagemaker_job_name": "sagemaker",
     "training_job_name": "sagemaker",
 }  # fmt: skip
+#: Job and task of an array, by which its accounting names it.
+ARRAY_NAMES = ("slurm_array_job_id", "slurm_array_task_id")
 _SPOT = frozenset({"spot", "preemptible", "true", "yes", "1", "dynamic"})
 _ON_DEMAND = frozenset({"on-demand", "on_demand", "ondemand", "false", "no", "0", "standard"})
 
@@ -45,12 +47,11 @@ def gpus_of(tags: Mapping[str, str], params: Mapping[str, str]) -> Decimal | Non
 
 
 def job_of(tags: Mapping[str, str], params: Mapping[str, str]) -> str:
-    """`SCHEDULER:JOB` of the job that a run is part of; empty when it names none."""
-    for name, value in (*tags.items(), *params.items()):
-        scheduler = JOB_NAMES.get(name.casefold())
-        if scheduler and value.strip():
-            return f"{scheduler}:{value.strip()}"
-    return ""
+    """`SCHEDULER:JOB` of the job that a run is part of; empty when it names none. A task of an array is `slurm:8_3`."""
+    said = {name.casefold(): value.strip() for name, value in (*params.items(), *tags.items()) if value.strip()}
+    if all(name in said for name in ARRAY_NAMES):
+        return "slurm:" + "_".join(said[name] for name in ARRAY_NAMES)
+    return next((f"{scheduler}:{said[name]}" for name, scheduler in JOB_NAMES.items() if name in said), "")
 
 
 def pricing_of(tags: Mapping[str, str]) -> str:
