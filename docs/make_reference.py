@@ -66,7 +66,8 @@ PAGES = {"commands.md": commands, "readers.md": readers, "drivers.md": drivers}
 
 
 def _help(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100, **cli.context_settings)
+    settings = command.context_settings
+    context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100, **settings)
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     return "\n".join(["```text", *lines, "```"])
 

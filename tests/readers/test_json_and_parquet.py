@@ -166,3 +166,31 @@ def test_parquet_without_a_currency_asks(parquet, take_file):
     columns = focus_columns(3) | {"BillingCurrency": pa.array([None, None, None], pa.string())}
     with pytest.raises(NeedsAnswer, match="currency"):
         take_file(parquet(**columns))
+
+
+PAGES = {"runs": [{"a": 1.50}, {"b": [1, None, True]}], "next": "x", "more": {"runs": [2]}}
+
+
+@pytest.mark.parametrize("form", ["{0}\n{0}", "[{0}, {0}]", " {0}{0}"])
+def test_entries_of_pages_come_singly(form: str) -> None:
+    text = form.format(json.dumps(PAGES)).replace("1.5", "1.50")
+    page = [
+        ("runs", {"a": "1.50"}), ("runs", {"b": ["1", None, True]}), ("next", "x"), ("more", {"runs": ["2"]}), ("", None)
+    ]  # fmt: skip
+    assert list(json_rows.entries(io.StringIO(text), {"runs"})) == page * 2
+
+
+def test_a_cut_text_ends_with_what_is_broken() -> None:
+    text = json.dumps(PAGES)
+    for cut in range(1, len(text)):
+        found = list(json_rows.entries(io.StringIO(text[:cut]), {"runs"}))
+        assert isinstance(found[-1][1], json_rows.BrokenObject)
+        assert not any(isinstance(value, json_rows.BrokenObject) for _, value in found[:-1])
+
+
+def test_values_stand_one_after_the_other_or_in_an_array() -> None:
+    for text in ('{"a": NaN} {"b": 2}', '[{"a": NaN}, {"b": 2}]'):
+        assert list(json_rows.values(io.StringIO(text))) == [{"a": "NaN"}, {"b": "2"}]
+    *good, last = json_rows.values(io.StringIO('[{"a": 1}, {"b": '))
+    assert good == [{"a": "1"}]
+    assert isinstance(last, json_rows.BrokenObject)

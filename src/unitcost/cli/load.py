@@ -11,6 +11,7 @@ from unitcost.cli.options import json_option, text_option, warn_option, workspac
 if TYPE_CHECKING:
     from unitcost.facts.source import ReadOptions
     from unitcost.jobs.ingest import LoadOutcome
+    from unitcost.readers.live import Window
 
 
 @click.command("load")
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--replace", type=click.Choice(["period"]), default=None, help="The files restate whole billing periods.")
 @text_option("--export-version", help="Version of the restatement; the newest wins.")
 @click.option("--part", is_flag=True, help="The files are further parts, though many of their rows are known.")
+@click.option("--start", default="", metavar="TIME", help="Start of the window that a live source is asked for; UTC.")
+@click.option("--end", default="", metavar="TIME", help="End of that window, itself left out.")
+@click.option("--step", default="60s", show_default=True, metavar="TIME", help="Between two samples: 30s, 5m, 1h.")
 @click.option(
     "--max-rejects", type=click.IntRange(min=0), default=0, help="Rows that may be set aside.", show_default=True
 )
@@ -38,6 +42,8 @@ def command(paths: tuple[str, ...], max_rejects: int, warn_only: bool, as_json: 
     """Read bills and outputs into the ledger.
 
     PATHS are files, folders or globs; without them the [[load]] entries of unitcost.toml are loaded.
+    A live source is written prometheus+http://HOST:PORT and asked from --start to --end; its answers are
+    kept below .unitcost/fetched and loaded from there.
     A row that cannot be read is set aside with its reason; the rest loads. The same file again changes
     nothing. Exit codes: 0 all rows accepted, 3 rows were set aside, 1 a file could not be read.
     """
@@ -46,8 +52,9 @@ def command(paths: tuple[str, ...], max_rejects: int, warn_only: bool, as_json: 
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
+    window = _window(said.pop("start"), said.pop("end"), said.pop("step"))
     with progress_bar() as tell:
-        outcome = load(workspace, paths, options=_options(said), progress=tell)
+        outcome = load(workspace, paths, options=_options(said), window=window, progress=tell)
     if as_json:
         from unitcost.cli.output import print_json
         from unitcost.jobs.ingest import as_data
@@ -57,6 +64,12 @@ def command(paths: tuple[str, ...], max_rejects: int, warn_only: bool, as_json: 
         _print(outcome)
     code = outcome.exit_code(max_rejects)
     click.get_current_context().exit(0 if warn_only and code == 3 else code)
+
+
+def _window(start: str, end: str, step: str) -> Window:
+    from unitcost.readers.live import window_of
+
+    return window_of(start, end, step)
 
 
 def _options(said: dict[str, Any]) -> ReadOptions:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import translate
 
-from unitcost.errors import BadSetting, UnknownName
+from unitcost.errors import UnknownName
 from unitcost.facts.charges import FACET_COLUMNS, Facet
+from unitcost.facts.conditions import Parser
 
 #: Shorter names for some facet columns.
 ALIASES = {
@@ -19,13 +20,8 @@ ALIASES = {
     "region": "region_id",
     "publisher": "publisher_name",
 }
-_TOKEN = re.compile(
-    r"\s*(?:(\()|(\))|(,)|(!=|=|!~|~)|'((?:[^']|'')*)'|\"([^\"]*)\"|tags\.'([^']+)'|tags\.\"([^\"]+)\"|"
-    r"([A-Za-z_](?:[^\s()=~!,'\"])*))"
-)
 _Test = Callable[[Facet], bool]
-#: Brackets and `not` that may stand inside each other.
-_DEEPEST = 50
+_MEND = "write column ~ 'glob', column = 'value' or column in ('a', 'b'), joined by and / or / not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,99 +49,26 @@ def parse(text: str, *, where: str = "") -> When:
     UnknownName
         When a column is not a facet column nor `tags.KEY`.
     """
-    parser = _Parser(_tokens(text, where), text, where)
-    test = parser.either()
-    if parser.peek() is not None:
-        raise parser.error(f"`{parser.peek()}` is one word too many")
+    parser = _Parser(text, where)
+    test = parser.whole()
     return When(text, test, frozenset(parser.columns))
 
 
-def _tokens(text: str, where: str) -> list[tuple[str, str]]:
-    tokens, position = [], 0
-    stripped = text.rstrip()
-    while position < len(stripped):
-        match = _TOKEN.match(stripped, position)
-        if not match:
-            raise BadSetting(f"cannot read {stripped[position:]!r} in the condition {text!r}", where=where, mend=_MEND)
-        left, right, comma, operator, single, double, key, quoted_key, word = match.groups()
-        if key or quoted_key:
-            tokens.append(("word", f"tags.{key or quoted_key}"))
-        elif single is not None or double is not None:
-            tokens.append(("text", single.replace("''", "'") if single is not None else double))
-        elif word is not None:
-            tokens.append(("word", word))
-        else:
-            tokens.append(("sign", left or right or comma or operator))
-        position = match.end()
-    return tokens
+class _Parser(Parser[_Test]):
+    """Conditions on facets."""
 
-
-_MEND = "write column ~ 'glob', column = 'value' or column in ('a', 'b'), joined by and / or / not"
-
-
-class _Parser:
-    """Recursive descent over the tokens of one condition."""
-
-    def __init__(self, tokens: list[tuple[str, str]], text: str, where: str) -> None:
-        self.tokens, self.text, self.where, self.at, self.depth = tokens, text, where, 0, 0
+    def __init__(self, text: str, where: str) -> None:
+        super().__init__(text, where=where, mend=_MEND)
         self.columns: set[str] = set()
 
-    def error(self, what: str) -> BadSetting:
-        return BadSetting(f"{what} in the condition {self.text!r}", where=self.where, mend=_MEND)
+    def any_of(self, tests: list[_Test]) -> _Test:
+        return lambda facet: any(test(facet) for test in tests)
 
-    def peek(self) -> str | None:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else None
+    def all_of(self, tests: list[_Test]) -> _Test:
+        return lambda facet: all(test(facet) for test in tests)
 
-    def is_word(self, word: str) -> bool:
-        if self.at >= len(self.tokens):
-            return False
-        kind, found = self.tokens[self.at]
-        return kind == "word" and found.casefold() == word
-
-    def take(self, kind: str, value: str | None = None) -> str:
-        if self.at >= len(self.tokens):
-            raise self.error(f"{value or 'a ' + kind} is missing at the end")
-        found_kind, found = self.tokens[self.at]
-        if found_kind != kind or (value is not None and found != value):
-            raise self.error(f"{value or 'a ' + kind} is expected where `{found}` stands")
-        self.at += 1
-        return found
-
-    def either(self) -> _Test:
-        tests = [self.both()]
-        while self.is_word("or"):
-            self.at += 1
-            tests.append(self.both())
-        return tests[0] if len(tests) == 1 else lambda facet: any(test(facet) for test in tests)
-
-    def both(self) -> _Test:
-        tests = [self.single()]
-        while self.is_word("and"):
-            self.at += 1
-            tests.append(self.single())
-        return tests[0] if len(tests) == 1 else lambda facet: all(test(facet) for test in tests)
-
-    def single(self) -> _Test:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise self.error("too many brackets stand inside each other")
-        try:
-            return self.negated() if self.is_word("not") else self.bracketed_or_plain()
-        finally:
-            self.depth -= 1
-
-    def negated(self) -> _Test:
-        self.at += 1
-        inner = self.single()
-        return lambda facet: not inner(facet)
-
-    def bracketed_or_plain(self) -> _Test:
-        if self.tokens[self.at : self.at + 1] != [("sign", "(")]:
-            return self.comparison()
-        self.at += 1
-        inner = self.either()
-        self.take("sign", ")")
-        return inner
+    def inverse(self, test: _Test) -> _Test:
+        return lambda facet: not test(facet)
 
     def comparison(self) -> _Test:
         column = facet_column(self.take("word"), where=self.where)
@@ -164,15 +87,6 @@ class _Parser:
         if not operator.startswith("!"):
             return test
         return lambda facet: facet.get(column) is not None and not test(facet)
-
-    def texts(self) -> list[str]:
-        self.take("sign", "(")
-        found = [self.take("text")]
-        while self.peek() == ",":
-            self.take("sign", ",")
-            found.append(self.take("text"))
-        self.take("sign", ")")
-        return found
 
 
 def facet_column(name: str, *, where: str = "") -> str:

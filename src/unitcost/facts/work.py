@@ -34,6 +34,8 @@ WORKLOAD_DRIVERS: dict[str, str] = {
 #: How a life of a workload ended, whatever the source calls it.
 STATUSES = ("running", "completed", "failed", "cancelled", "preempted", "timeout", "pruned", "never started", "unknown")
 ARTIFACT_KINDS = ("checkpoint", "feature table", "log", "embedding", "data set", "model", "other")
+#: Tag of a run of a tracker: `SOURCE:WORKLOAD_ID` of the scheduler's job that it is part of, which has the holdings.
+SCHEDULER_JOB = "scheduler_job"
 #: Accelerator of a holding that has none: its quantity counts processor cores.
 CPU = "cpu"
 #: Accelerator of a holding whose model the source does not name.

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from unitcost import readers
@@ -16,8 +17,10 @@ from unitcost.errors import BadFile, UnitcostError
 from unitcost.facts.rules import LoadEntry
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.facts.work import WorkPlan
+from unitcost.jobs import fetching
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Claim, Ledger
+from unitcost.readers.live import Address, Window, address_of
 from unitcost.units import MIB
 
 #: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
@@ -60,21 +63,24 @@ def load(
     paths: Sequence[str] = (),
     *,
     options: ReadOptions | None = None,
+    window: Window | None = None,
     progress: Progress | None = None,
 ) -> LoadOutcome:
     """Load files, or the `[[load]]` entries of the settings when none are named.
 
     Each file is one transaction: killed half-way, the ledger is as before. A file that cannot be read
-    does not keep the others out.
+    does not keep the others out. A live source (`prometheus+http://...`) is asked first, before the ledger is opened.
 
     Parameters
     ----------
     workspace
         Where to work.
     paths
-        Files, folders or globs, relative to the current folder.
+        Files, folders or globs, relative to the current folder, or live sources.
     options
         What the user says about them; wins over the settings.
+    window
+        Time that live sources are asked for.
     progress
         Told how far each file is.
 
@@ -91,13 +97,16 @@ def load(
         raise UnitcostError(
             "there is no file to load here", where=", ".join(paths), mend="name a file or a folder that holds some"
         )
-    records, failures = [], []
+    records: list[LoadRecord] = []
+    files, failures = _fetched(workspace, jobs, window or Window(), progress)
+    if not files:
+        return LoadOutcome(records=(), failures=tuple(failures))
     insists = bool(options and options.replace)
-    names = frozenset(workspace.name(file) for file, _, _ in jobs)
+    names = frozenset(workspace.name(file) for file, _, _ in files)
     with workspace.open_ledger(to_write=True) as ledger:
         _clear_scratch(workspace)
         _state_settings(workspace, ledger)
-        for file, source, said in jobs:
+        for file, source, said in files:
             claim = Claim(apart=_other_entries(workspace, source), beside=names, insists=insists)
             try:
                 records.append(_load_file(workspace, ledger, file, source, said, claim, progress))
@@ -112,6 +121,27 @@ def _check_options(workspace: Workspace, said: ReadOptions) -> None:
     for number, entry in enumerate(workspace.settings.loads):
         stated = _stated(workspace, entry) or ReadOptions()
         readers.check_options(stated, where=f"{workspace.settings.file}, load[{number}]")
+
+
+_Job = tuple[Path | Address, str, ReadOptions]
+
+
+def _fetched(
+    workspace: Workspace, jobs: Sequence[_Job], window: Window, progress: Progress | None
+) -> tuple[list[tuple[Path, str, ReadOptions]], list[tuple[str, UnitcostError]]]:
+    """The same jobs with files only: live sources are asked, and those that fail are told apart."""
+    files: list[tuple[Path, str, ReadOptions]] = []
+    failures: list[tuple[str, UnitcostError]] = []
+    for place, source, said in jobs:
+        if isinstance(place, Path):
+            files.append((place, source, said))
+            continue
+        tell = partial(progress, place.shown) if progress else None
+        try:
+            files.append((fetching.fetch(workspace, place, window, tell), source, said))
+        except UnitcostError as error:
+            failures.append((place.shown, error))
+    return files, failures
 
 
 def _clear_scratch(workspace: Workspace) -> None:
@@ -184,39 +214,49 @@ def _sha256(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _files(workspace: Workspace, paths: Sequence[str], said: ReadOptions) -> Iterator[tuple[Path, str, ReadOptions]]:
-    """Files to load in sorted order, each once, with the source they belong to and what is said about them."""
+def _files(workspace: Workspace, paths: Sequence[str], said: ReadOptions) -> Iterator[_Job]:
+    """What to load in sorted order, each once, with the source it belongs to and what is said about it."""
     entries = workspace.settings.loads
     if not paths and not entries:
         raise UnitcostError(
             "there is nothing to load", where=str(workspace.folder),
             mend="name files (`unitcost load bills/`), or run `unitcost init` to write [[load]] entries",
         )  # fmt: skip
-    seen: set[Path] = set()
+    seen: set[Path | Address] = set()
     if paths:
         for path in paths:
-            for file in _expand(Path(path)):
-                entry = _entry_of(workspace, file)
-                if _new(seen, file):
-                    yield file, entry.path if entry else path, merge(_stated(workspace, entry), said)
+            for place in _places(path):
+                entry = _entry_of(workspace, place)
+                source = entry.path if entry else place.shown if isinstance(place, Address) else path
+                if _new(seen, place):
+                    yield place, source, merge(_stated(workspace, entry), said)
         return
     for entry in entries:
-        found = _expand(workspace.folder / entry.path)
-        for file in found:
-            if _new(seen, file):
-                yield file, entry.path, merge(_stated(workspace, entry), said)
+        for place in _places(entry.path, workspace.folder):
+            if _new(seen, place):
+                yield place, entry.path, merge(_stated(workspace, entry), said)
 
 
-def _new(seen: set[Path], file: Path) -> bool:
-    resolved = file.resolve()
+def _places(path: str, folder: Path | None = None) -> Sequence[Path | Address]:
+    """What a path or the address of a live source means."""
+    address = address_of(path)
+    if address:
+        return [address]
+    return _expand(folder / path if folder else Path(path))
+
+
+def _new(seen: set[Path | Address], place: Path | Address) -> bool:
+    resolved = place.resolve() if isinstance(place, Path) else place
     if resolved in seen:
         return False
     seen.add(resolved)
     return True
 
 
-def _entry_of(workspace: Workspace, file: Path) -> LoadEntry | None:
-    name = workspace.name(file)
+def _entry_of(workspace: Workspace, place: Path | Address) -> LoadEntry | None:
+    if isinstance(place, Address):
+        return next((entry for entry in workspace.settings.loads if address_of(entry.path) == place), None)
+    name = workspace.name(place)
     return next((entry for entry in workspace.settings.loads if fnmatch(name, entry.path)), None)
 
 

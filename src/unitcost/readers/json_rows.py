@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -26,6 +26,10 @@ class BrokenObject:
 
     raw: str
     reason: str
+
+
+#: Gives (name, value); says at the end whether the rest cannot be read.
+_Entries = Generator[tuple[str, object], None, bool]
 
 
 class _Number(str):
@@ -57,6 +61,97 @@ def members(found: Iterator[dict[str, str] | BrokenObject]) -> tuple[str, ...]:
         if isinstance(item, dict):
             names.update(dict.fromkeys(item))
     return tuple(names)
+
+
+def values(text: TextIO) -> Iterator[object]:
+    """JSON values that stand one after the other, those of an array singly; numbers are texts, as they are written.
+
+    The last is a `BrokenObject` when the text is cut off or is no JSON from there on.
+    """
+    window = _Window(text)
+    depth = 0
+    while sign := window.next_sign():
+        if sign in "[]":
+            depth += 1 if sign == "[" else -1
+            window.at += 1
+            continue
+        found, end = _decode(window)
+        if end < 0:
+            yield BrokenObject(window.held[window.at :], str(found))
+            return
+        yield found
+        window.at = end
+    if depth > 0:
+        yield BrokenObject("", "the JSON array is cut off before its end")
+
+
+def entries(text: TextIO, lists: Collection[str]) -> Iterator[tuple[str, object]]:
+    """Members of the objects of a text, (name, value); a list that is named in `lists` gives its values singly.
+
+    The objects stand one after the other or in an array, like the pages of an answer. None of them is held in memory
+    as a whole; the end of each gives ("", None). The last value is a `BrokenObject` when the text is cut off or is no
+    JSON from there on.
+    """
+    window = _Window(text)
+    depth = 0
+    while sign := window.next_sign():
+        window.at += 1
+        if sign == "{":
+            broken = yield from _entries_of_object(window, lists)
+            if broken:
+                return
+        elif sign in "[]":
+            depth += 1 if sign == "[" else -1
+        else:
+            yield "", BrokenObject(sign + window.held[window.at :], "this is JSON, but not an object")
+            return
+    if depth > 0:
+        yield "", BrokenObject("", "the JSON array is cut off before its end")
+
+
+def _entries_of_object(window: _Window, lists: Collection[str]) -> _Entries:
+    """Returns whether the rest cannot be read."""
+    while (sign := window.next_sign()) and sign != "}":
+        key, end = _decode(window) if sign == '"' else ("a name is missing", -1)
+        if end >= 0:
+            window.at = end
+            end = 0 if window.next_sign() == ":" else -1
+        if end < 0:
+            yield "", BrokenObject(window.held[window.at :], f"the rest of the file is not JSON ({key})")
+            return True
+        window.at += 1
+        name = str(key)
+        if window.next_sign() == "[" and name in lists:
+            window.at += 1
+            broken = yield from _entries_of_list(window, name)
+        else:
+            broken = yield from _entry(window, name)
+        if broken:
+            return True
+    window.at += 1
+    yield "", None if sign else BrokenObject("", "the JSON object is cut off before its end")
+    return not sign
+
+
+def _entries_of_list(window: _Window, name: str) -> _Entries:
+    while (sign := window.next_sign()) and sign != "]":
+        broken = yield from _entry(window, name)
+        if broken:
+            return True
+    window.at += 1
+    if not sign:
+        yield "", BrokenObject("", f"the list of {name} is cut off before its end")
+    return not sign
+
+
+def _entry(window: _Window, name: str) -> _Entries:
+    found, end = _decode(window)
+    if end < 0:
+        yield "", BrokenObject(window.held[window.at :], str(found))
+        return True
+    yield name, found
+    window.at = end
+    return False
 
 
 def _of_lines(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:

@@ -76,6 +76,7 @@ def test_samples_keep_their_milliseconds(tmp_path: Path) -> None:
         ("holdings", {"started_at": datetime(2031, 4, 1)}, "started_at"),
         ("holdings", {"started_at": datetime(1, 4, 1, tzinfo=UTC)}, "started_at"),
         ("series", {"series_key": "x"}, "series_key"),
+        ("workloads", {"name": "x" * 5_000_000}, "longer than 4 MiB"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_before_anything_is_written(
@@ -84,6 +85,13 @@ def test_a_value_that_does_not_fit_is_refused_before_anything_is_written(
     with Sink(tmp_path) as sink, pytest.raises(ValueError, match=reason):
         sink.add_all(1, [("workloads", {"source": "s", "workload_id": "w"}), (table, values)])
     assert sink.files() == ()
+
+
+def test_what_a_text_cannot_hold_is_replaced(tmp_path: Path) -> None:
+    rows: list[tuple[WorkTable, dict[str, Any]]] = [
+        ("workloads", {"source": "s", "workload_id": "a\ud800b\x00c", "tags": {"k\udfff": "v\x00"}})
+    ]
+    assert stored(tmp_path, rows, "workload_id, tags") == [("a\ufffdb\ufffdc", {"k\ufffd": "v\ufffd"})]
 
 
 def test_a_column_that_does_not_exist_is_a_fault_of_the_reader() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -15,11 +16,16 @@ from typing import Any
 from unitcost.facts.source import Reject
 from unitcost.facts.work import WORK_COLUMNS, TableFile, WorkKind, WorkTable
 from unitcost.readers.tables import RAW_LIMIT
+from unitcost.units import MIB
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2200
 _WHOLE_LIMIT = 2**63
 _DECIMAL_LIMIT = Decimal(10) ** 12
 _PLACES = Decimal(1).scaleb(-12)
+#: What the ledger's texts cannot hold: the zero character, and halves of a pair that JSON may write alone.
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+#: Longest row. [characters]
+_ROW_LIMIT = 4 * MIB
 
 
 class Sink:
@@ -82,7 +88,9 @@ class Sink:
 
     def reject(self, row: int, reason: str, raw: str, *, column: str = "", value: str = "") -> None:
         """Set a record aside."""
-        self.rejects.append(Reject(row=row, column=column, value=value[:RAW_LIMIT], reason=reason, raw=raw[:RAW_LIMIT]))
+        self.rejects.append(
+            Reject(row=row, column=column, value=_text(value[:RAW_LIMIT]), reason=reason, raw=_text(raw[:RAW_LIMIT]))
+        )
 
     def files(self) -> tuple[TableFile, ...]:
         """What was written; call it after the sink is closed."""
@@ -116,7 +124,10 @@ def cells_of(table: WorkTable, values: Mapping[str, Any]) -> list[str]:
     unknown = values.keys() - {name for name, _ in columns}
     if unknown:
         raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
-    return [_cell(name, kind, values.get(name)) for name, kind in columns]
+    cells = [_cell(name, kind, values.get(name)) for name, kind in columns]
+    if sum(map(len, cells)) > _ROW_LIMIT:
+        raise ValueError(f"the row is longer than {_ROW_LIMIT // MIB} MiB")
+    return cells
 
 
 def _cell(name: str, kind: WorkKind, value: Any) -> str:
@@ -129,7 +140,7 @@ def _cell(name: str, kind: WorkKind, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return str(value).replace("\x00", "\ufffd")
+    return _UNWRITABLE.sub("\ufffd", str(value))
 
 
 def _time(value: datetime) -> str:

@@ -1,0 +1,173 @@
+"""Runs and sweeps: what their attempts held and did, and what came of it in money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from unitcost.units import MICROSECONDS_PER_SECOND
+
+_MICROSECOND = timedelta(microseconds=1)
+NEVER_STARTED = "never started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """One attempt of a run: what it held, at which price, and which steps it made.
+
+    Parameters
+    ----------
+    quantity
+        Accelerators held, or cores where there are none. [accelerators]
+    usd_per_hour
+        Price of one of them at that time; None = not priced. [USD / accelerator-hour]
+    startup_s
+        From the start to the first step; None = not known. [s]
+    start_step, end_step
+        Counted from the start of the run: where it began, and how far it came.
+    kept_step
+        What it had saved last; None = nothing, or not known.
+    """
+
+    attempt: int
+    status: str
+    quantity: Decimal
+    started_at: datetime | None
+    ended_at: datetime | None
+    usd_per_hour: Decimal | None
+    startup_s: Decimal | None = None
+    start_step: int | None = None
+    end_step: int | None = None
+    kept_step: int | None = None
+
+    @property
+    def held_us(self) -> int | None:
+        """How long it held them; none at all when it never started, None when its end is not known. [microseconds]."""
+        if self.status == NEVER_STARTED:
+            return 0
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return max(0, (self.ended_at - self.started_at) // _MICROSECOND)
+
+    @property
+    def startup_us(self) -> Fraction | None:
+        """Time before the first step. [microseconds]."""
+        return None if self.startup_s is None else Fraction(self.startup_s) * MICROSECONDS_PER_SECOND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A run of a sweep. `config_key` is the same for runs of the same configuration, empty when it is not known."""
+
+    trial_id: str
+    status: str
+    lives: tuple[Life, ...]
+    accepted: bool | None = None
+    config_key: str = ""
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When its first attempt began."""
+        return min((life.started_at for life in self.lives if life.started_at), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What the time of a run went into; the four parts are all of it.
+
+    Useful steps stand in the result. Repeated steps were made again by a later attempt. Lost steps were neither saved
+    nor made again. Hours are accelerator-hours, each a part of those of the run.
+    """
+
+    useful_steps: int
+    repeated_steps: int
+    lost_steps: int
+    useful_hours: Decimal
+    repeated_hours: Decimal
+    lost_hours: Decimal
+    startup_hours: Decimal
+    useful_usd: Decimal
+    repeated_usd: Decimal
+    lost_usd: Decimal
+    startup_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCost:
+    """What a run cost over all its attempts.
+
+    Parameters
+    ----------
+    usd, gpu_hours
+        Of the attempts that have ended; money of those that have a price. [USD], [accelerator-hours]
+    open_attempts
+        Those without an end ("still running?"); their time and money are not known and not in the sums.
+    unpriced_attempts
+        Those without a price; their time counts, their money is not known.
+    effort
+        None when `no_effort` says why it cannot be told.
+    """
+
+    usd: Decimal
+    gpu_hours: Decimal
+    open_attempts: tuple[int, ...] = ()
+    unpriced_attempts: tuple[int, ...] = ()
+    effort: Effort | None = None
+    no_effort: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpotSaving:
+    """What spot saved against on-demand capacity without interruptions, for the same useful steps.
+
+    `share` may be negative: then the interruptions cost more than the lower price saved.
+    """
+
+    usd: Decimal
+    on_demand_usd: Decimal
+    share: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepCost:
+    """What a sweep cost, by what became of its trials; the parts add up to `usd`.
+
+    Parameters
+    ----------
+    usd
+        All trials that have ended and have a price, and what the sweep held itself. [USD]
+    usd_per_accepted
+        None when nothing was accepted.
+    completed_usd, duplicate_usd, pruned_usd, failed_usd, stopped_usd, own_usd
+        Trials that ran to their end; those that did so for a configuration already tried; pruned; failed or timed out;
+        cancelled, preempted or of unknown end; the sweep itself.
+    pruning_saved_usd
+        What the pruned trials would have cost more at full length; None when that is not known.
+    full_hours
+        Full length of a trial. [hours]
+    duplicates
+        (trial, the earlier one of the same configuration).
+    never_started
+        They cost nothing.
+    open_trials, unpriced_trials
+        Without an end; without a price, or without any word of what they held. What is not known of them is not in the
+        sums.
+    """
+
+    usd: Decimal
+    accepted: int
+    usd_per_accepted: Decimal | None
+    completed_usd: Decimal
+    duplicate_usd: Decimal
+    pruned_usd: Decimal
+    failed_usd: Decimal
+    stopped_usd: Decimal
+    own_usd: Decimal
+    pruning_saved_usd: Decimal | None
+    full_hours: Decimal | None
+    duplicates: tuple[tuple[str, str], ...] = ()
+    never_started: tuple[str, ...] = ()
+    open_trials: tuple[str, ...] = ()
+    unpriced_trials: tuple[str, ...] = ()
