@@ -73,7 +73,7 @@ def test_samples_keep_their_milliseconds(tmp_path: Path) -> None:
         ("holdings", {"quantity": Decimal("NaN")}, "quantity"),
         ("holdings", {"quantity": Decimal(10) ** 30}, "quantity"),
         ("holdings", {"attempt": 2**70}, "attempt"),
-        ("holdings", {"started_at": datetime(2031, 4, 1)}, "started_at"),  # noqa: DTZ001
+        ("holdings", {"started_at": datetime(2031, 4, 1)}, "started_at"),
         ("holdings", {"started_at": datetime(1, 4, 1, tzinfo=UTC)}, "started_at"),
         ("series", {"series_key": "x"}, "series_key"),
     ],
