@@ -35,3 +35,23 @@ def test_an_endpoint_that_nobody_calls(desk: Desk, shared_cases: Path) -> None:
     assert round(Decimal(costs["ep/prod"]["cost_per_unit"]), 4) == Decimal(answer["prod"]["usd_per_1k"])
     assert costs["ep/demo"]["cost_per_unit"] is None
     assert "no useful unit" in costs["ep/demo"]["reason"]
+
+
+def test_slurm_steps_and_requeues(desk: Desk, shared_cases: Path) -> None:
+    case = shared_cases / "30-slurm-steps-and-requeues"
+    answer = expected(case)
+    names = {"gres/gpu": "*", "cpu": "cpu"}
+    prices = [
+        f"{{ accelerator = '{names[row['resource']]}', usd_per_hour = {row['usd_per_hour']} }}"
+        for row in cells(case / "prices.csv")
+    ]
+    desk.write("unitcost.toml", f"[work]\nprices = [ {', '.join(prices)} ]\n")
+    desk.load(str(case / "input.psv"), "--source-timezone", "UTC")
+    found = desk.report()["work"]
+    assert {name: Decimal(row["usd"]) for name, row in found["accounts"].items()} == {
+        "atlas": Decimal(answer["atlas"]), "birch": Decimal(answer["birch"]),
+    }  # fmt: skip
+    assert sum(Decimal(row["accelerator_hours"]) for row in found["accounts"].values()) == answer["gpu_hours"]
+    lost = sum(Decimal(found["statuses"][status]["usd"]) for status in ("preempted", "failed"))
+    assert lost == Decimal(answer["failed_or_preempted_usd"])
+    assert found["billing"] == "accelerators"

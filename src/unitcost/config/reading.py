@@ -26,6 +26,8 @@ from unitcost.facts.rules import (
     Settings,
     SplitRule,
     StatedCharge,
+    WorkPrice,
+    WorkRules,
 )
 from unitcost.facts.source import ReadOptions
 from unitcost.facts.when import parse
@@ -134,8 +136,27 @@ def _settings(file: schema.File, name: str) -> Settings:
         invoices=tuple(_invoice(entry) for entry in file.invoice),
         charges=tuple(_charge(entry) for entry in file.charge),
         qualities=tuple(_quality(service, entry) for service, entry in sorted(file.quality.items())),
+        work=_work(file.work),
         file=name,
     )
+
+
+def _work(table: schema.WorkTable) -> WorkRules:
+    return WorkRules(
+        billing=table.billing,
+        accepted=table.accepted,
+        prices=tuple(
+            WorkPrice(
+                accelerator=price.accelerator, usd_per_hour=price.usd_per_hour,
+                pricing_category=price.pricing_category, since=price.from_,
+            )
+            for price in table.prices
+        ),
+        kinds=tuple(
+            DriverRule(when=parse(rule.when), driver=rule.is_, name=f"work.kinds[{i}]: {rule.when}")
+            for i, rule in enumerate(table.kinds)
+        ),
+    )  # fmt: skip
 
 
 def _load(entry: schema.LoadTable) -> LoadEntry:

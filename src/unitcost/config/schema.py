@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from unitcost import money
-from unitcost.errors import UnitcostError
+from unitcost.errors import UnitcostError, UnknownName
 from unitcost.facts.days import check_day, month_start
 from unitcost.facts.encodings import codec_of
 from unitcost.facts.when import facet_column, parse
+from unitcost.facts.work import WORKLOAD_DRIVERS
 from unitcost.facts.zones import zone_of
 from unitcost.units import CENT_PLACES, LEDGER_PLACES
 
@@ -231,6 +232,31 @@ class QualityTable(Table):
     error_cost_usd: Annotated[Amount, Field(ge=0)] | None = None
 
 
+class WorkPriceTable(Table):
+    """One of `prices` of [work]."""
+
+    accelerator: Name
+    usd_per_hour: Annotated[Amount, Field(ge=0)]
+    pricing_category: Literal["", "spot", "on-demand", "reserved"] = ""
+    from_: Day | None = Field(default=None, alias="from")
+
+
+class WorkTable(Table):
+    """[work]."""
+
+    billing: Literal["accelerators", "weights", "larger"] = "accelerators"
+    accepted: str = ""
+    prices: list[WorkPriceTable] = []
+    kinds: list[RuleTable] = []
+
+    @model_validator(mode="after")
+    def _kinds_known(self) -> WorkTable:
+        for rule in self.kinds:
+            if rule.is_ not in WORKLOAD_DRIVERS:
+                raise ValueError(str(UnknownName("kind of work", rule.is_, WORKLOAD_DRIVERS)))
+        return self
+
+
 class RateTable(Table):
     """One rate of a currency in [fx]; the key beside `from` is the report currency in lower case."""
 
@@ -263,3 +289,4 @@ class File(Table):
     charge: list[ChargeTable] = []
     invoice: list[InvoiceTable] = []
     quality: dict[str, QualityTable] = {}
+    work: WorkTable = WorkTable()

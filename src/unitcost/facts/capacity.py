@@ -58,6 +58,42 @@ class GaugeRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkSum:
+    """Time that lives of one account held one kind of accelerator, while one price was in force.
+
+    Parameters
+    ----------
+    epoch
+        Number of the stretch of time between two price changes.
+    counted
+        Whether the rule of billing charges for it.
+    micro_us, weight_us
+        Quantity, and the weight that the scheduler bills by, times time. [10^-6 x microseconds]
+    lives
+        How many lives begin their count here.
+    """
+
+    source: str
+    account: str | None
+    status: str
+    accelerator: str
+    pricing_category: str
+    epoch: int
+    counted: bool
+    micro_us: int
+    weight_us: int | None
+    lives: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCounts:
+    """Workloads that are in no sum: their end is not known, or they never started."""
+
+    open_lives: int
+    never_started: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaidRow:
     """Charges of one resource at one hourly rate, and the periods that they paid for, in UTC."""
 
@@ -113,6 +149,21 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldCost:
+    """What a group of lives held, and what that costs at the prices of the settings.
+
+    `unpriced_hours` are charged for by the rule of billing, and have no price.
+    """
+
+    name: str
+    accelerator_hours: Figure
+    core_hours: Figure
+    cost: Figure
+    unpriced_hours: Figure
+    lives: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkAnswers:
     """What is known about work, beside what was paid.
 
@@ -122,7 +173,12 @@ class WorkAnswers:
         Unit -> what became of paid capacity.
     workers
         Workload -> whose it is.
+    accounts, statuses
+        What was held, by account and by how it ended.
     """
 
     capacity: dict[str, Capacity]
     workers: dict[str, Worker]
+    accounts: tuple[HeldCost, ...] = ()
+    statuses: tuple[HeldCost, ...] = ()
+    counts: WorkCounts = WorkCounts(open_lives=0, never_started=0)

@@ -134,6 +134,35 @@ class QualityBar:
     error_cost_usd: Decimal | None = None
 
 
+#: What a job of a scheduler is charged for: its accelerators, or its cores when it has none; the weights that the
+#: scheduler itself bills by; or the larger of accelerators and cores.
+WorkBilling = Literal["accelerators", "weights", "larger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkPrice:
+    """What an hour of something costs where no bill says.
+
+    `accelerator` is a glob; `cpu` is a core, `weight` a unit of what the scheduler bills by. An empty
+    `pricing_category` holds for any.
+    """
+
+    accelerator: str
+    usd_per_hour: Decimal
+    pricing_category: str = ""
+    since: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRules:
+    """What the user says about work: what is charged for, at which prices, which results count, which kind it is."""
+
+    billing: WorkBilling = "accelerators"
+    accepted: str = ""
+    prices: tuple[WorkPrice, ...] = ()
+    kinds: tuple[DriverRule, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole of `unitcost.toml`, checked."""
@@ -150,4 +179,5 @@ class Settings:
     invoices: tuple[InvoiceTotal, ...] = ()
     charges: tuple[StatedCharge, ...] = ()
     qualities: tuple[QualityBar, ...] = ()
+    work: WorkRules = field(default_factory=WorkRules)
     file: str = ""  # where it was read from; empty = defaults

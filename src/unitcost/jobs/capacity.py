@@ -11,12 +11,13 @@ from unitcost.attribution import decide
 from unitcost.attribution.capacity import Held, Period, merged
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
-from unitcost.facts.capacity import PAID_DIMS, HeldRow, PaidRow, WorkAnswers, Worker
+from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
 from unitcost.facts.zones import zone_of
+from unitcost.jobs.held import held_costs_of
 from unitcost.ledger import Ledger
 from unitcost.ledger.spend import Question
 
@@ -33,16 +34,23 @@ USAGE = ("usage", "marketplace")
 
 def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
     """What became of paid capacity, and whose work it was; None when nothing is known about work."""
-    known = asking.ledger.work.resources()
-    if not known:
+    if all(load.dataset != "work" for load in asking.ledger.loads()):
         return None
+    known = asking.ledger.work.resources()
+    accounts, statuses = held_costs_of(asking)
+    return WorkAnswers(
+        capacity=_capacity(asking, amounts, known), workers=workers(asking.ledger, asking.settings),
+        accounts=accounts, statuses=statuses, counts=asking.ledger.work.counts(),
+    )  # fmt: skip
+
+
+def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) -> dict[str, Capacity]:
     places = Places.over(known, asking.ledger.work.charged_names(asking.selection))
     if not places.charged:
-        return WorkAnswers(capacity={}, workers=workers(asking.ledger, asking.settings))
+        return {}
     held = held_by_place(places, asking.ledger.work.held())
     splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses={}, at=amounts.selection.tag)
-    capacity = {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
-    return WorkAnswers(capacity=capacity, workers=workers(asking.ledger, asking.settings))
+    return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
 
 
 def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Held]]:

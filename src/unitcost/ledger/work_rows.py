@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
 
-from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow
+from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
+from unitcost.facts.rules import WorkBilling
 from unitcost.facts.spend import Selection
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
@@ -20,6 +21,13 @@ _FACET_COLUMNS = {
     "resource_id": "workload_id", "resource_name": "name", "sub_account_id": "account", "service_name": "source",
     "resource_type": "kind",
 }  # fmt: skip
+#: Rule of billing -> which rows of a life are charged for.
+_WINS: dict[WorkBilling, str] = {
+    "accelerators": "(coalesce(c.accelerator, '') <> 'cpu' OR NOT c.has_accelerators)",
+    "weights": "false",
+    "larger": "((coalesce(c.by_accelerators, 0) >= coalesce(c.by_cores, 0) AND c.has_accelerators) "
+    "= (coalesce(c.accelerator, '') <> 'cpu'))",
+}
 _OWNER_COLUMNS = ("team", "project", "experiment")
 
 
@@ -62,6 +70,59 @@ class WorkRows:
                 workload=row[0], resource_id=row[1], node=row[2], accelerator=row[3], quantity=row[4],
                 started_at=row[5].replace(tzinfo=UTC), ended_at=row[6].replace(tzinfo=UTC) if row[6] else None,
             )  # fmt: skip
+
+    def accelerators(self) -> list[tuple[str, str]]:
+        """Accelerators and pricing categories that were held, each pair once."""
+        sql = (
+            "SELECT DISTINCT coalesce(accelerator, ''), coalesce(pricing_category, '') FROM holdings "
+            "UNION SELECT 'weight', '' FROM holdings WHERE billing_weight IS NOT NULL ORDER BY ALL"
+        )
+        return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
+    def sums(
+        self,
+        epochs: Sequence[tuple[datetime, datetime]],
+        prices: Sequence[tuple[str, str, int, int]],
+        billing: WorkBilling,
+    ) -> list[WorkSum]:
+        """Time held by account, status, accelerator and stretch of time.
+
+        Parameters
+        ----------
+        epochs
+            Stretches of time that do not overlap; what was held outside them does not count.
+        prices
+            Accelerator, pricing category, number of the stretch, price of an hour in units of 10^-12.
+        billing
+            What is charged for.
+        """
+        self._con.execute("CREATE OR REPLACE TEMP TABLE work_epochs (number BIGINT, since TIMESTAMP, until TIMESTAMP)")
+        for number, (since, until) in enumerate(epochs):
+            moments = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
+            self._con.execute("INSERT INTO work_epochs VALUES (?, ?, ?)", [number, *moments])
+        self._con.execute(
+            "CREATE OR REPLACE TEMP TABLE work_prices (accelerator VARCHAR, pricing_category VARCHAR, epoch BIGINT, "
+            "units HUGEINT)"
+        )
+        for price in prices:
+            self._con.execute("INSERT INTO work_prices VALUES (?, ?, ?, ?)", list(price))
+        sql = query("work_sums").format(
+            holdings=query("current_holdings"), workloads=query("current_workloads"), wins=_WINS[billing]
+        )
+        return [
+            WorkSum(
+                source=row[0], account=row[1], status=row[2], accelerator=row[3], pricing_category=row[4], epoch=row[5],
+                counted=row[6], micro_us=row[7], weight_us=row[8], lives=row[9],
+            )
+            for row in self._con.execute(sql).fetchall()
+        ]  # fmt: skip
+
+    def counts(self) -> WorkCounts:
+        """Lives without an end, and workloads that never started."""
+        open_lives = f"SELECT count(*) FROM ({query('current_holdings')}) WHERE ended_at IS NULL"
+        never = f"SELECT count(*) FROM ({query('current_workloads')}) WHERE status = 'never started'"
+        row = self._con.execute(f"SELECT ({open_lives}), ({never})").fetchall()[0]
+        return WorkCounts(open_lives=row[0], never_started=row[1])
 
     def workload_facets(self) -> Iterator[tuple[str, Facet]]:
         """Each workload by its key `source:id`, as a facet that the rules for owners and drivers can look at."""

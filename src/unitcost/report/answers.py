@@ -41,6 +41,7 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             for answer in given.comparisons
         ],
         "capacity": work_answers.capacity(given.work),
+        "work": work_answers.work(given.work, given.settings.work.billing),
         "endpoints": work_answers.endpoints(given.endpoints),
         "closing": _closing(given),
         "rates_used": [

@@ -8,7 +8,7 @@ from unitcost.report import charts
 from unitcost.report.answers import answers, not_added
 from unitcost.report.inputs import DIMS, ReportInput
 from unitcost.report.model import Report, Section, Tile
-from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units
+from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units, work
 
 
 def build(given: ReportInput) -> Report:
@@ -22,6 +22,7 @@ def build(given: ReportInput) -> Report:
         units.unit_costs(given),
         endpoints.endpoints(given),
         capacity.capacity(given),
+        work.work(given),
         changes.movers(given),
         spending.untagged(given),
         closing.commitments(given),
@@ -37,7 +38,7 @@ def build(given: ReportInput) -> Report:
         currencies=tuple(totals),
         as_of=given.as_of,
         tiles=tuple(_tiles(given, totals, [s for s in sections if s])),
-        sections=tuple(section for section in sections if section is not None),
+        sections=tuple(section for section in sections if section is not None and (totals or section.tables)),
         messages=tuple(_messages(given, totals)),
         closes=closing.closes(given),
         answers=answers(given, totals),

@@ -8,9 +8,9 @@ from typing import Any
 
 from unitcost import money
 from unitcost.facts.answers import EndpointAnswer
-from unitcost.facts.capacity import StatePart, WorkAnswers, Worker
+from unitcost.facts.capacity import HeldCost, StatePart, WorkAnswers, Worker
 from unitcost.facts.naming import spelt_owner
-from unitcost.facts.rules import OWNER_KINDS, OwnerKind
+from unitcost.facts.rules import OWNER_KINDS, OwnerKind, WorkBilling
 from unitcost.figure import Figure
 from unitcost.units import CENT_PLACES
 
@@ -35,6 +35,30 @@ def capacity(work: WorkAnswers | None) -> dict[str, Any]:
         }
         for unit, found in work.capacity.items()
     }
+
+
+def work(found: WorkAnswers | None, billing: WorkBilling) -> dict[str, Any]:
+    """What was held by account and by status: hours and cost at the prices of the settings, decimal strings."""
+    if found is None:
+        return {}
+    return {
+        "billing": billing,
+        "accounts": {row.name: _held(row) for row in found.accounts},
+        "statuses": {row.name: _held(row) for row in found.statuses},
+        "open_lives": found.counts.open_lives,
+        "never_started": found.counts.never_started,
+    }
+
+
+def _held(row: HeldCost) -> dict[str, Any]:
+    return {
+        "accelerator_hours": _text(row.accelerator_hours), "core_hours": _text(row.core_hours), "usd": _text(row.cost),
+        "unpriced_hours": _text(row.unpriced_hours), "lives": row.lives, "figure": row.cost.id,
+    }  # fmt: skip
+
+
+def _text(figure: Figure) -> str:
+    return money.text(figure.value or money.ZERO)
 
 
 def endpoints(found: Mapping[str, Sequence[EndpointAnswer]]) -> dict[str, dict[str, Any]]:
