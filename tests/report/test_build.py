@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend
 from unitcost import money
 from unitcost.facts.answers import Firmness, OwnerShare
-from unitcost.facts.rules import FxRate, Settings
+from unitcost.facts.rules import FxRate, Settings, SplitRule
+from unitcost.facts.spend import SpendRow
 from unitcost.figure import Figure, recompute, total, walk
+from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
 from unitcost.report.inputs import colours_of
 from unitcost.report.model import Report, Section, Table
@@ -113,6 +116,45 @@ def test_direct_and_shared_add_up_to_what_an_owner_has() -> None:
         assert money.add([direct or money.ZERO, shared or money.ZERO]) == amount, row[0]
     for figure in (cell for row in table.rows for cell in row if isinstance(cell, Figure) and cell.op != "none"):
         assert recompute(figure, lambda rows: money.ZERO) == figure.value, figure.id
+
+
+def test_what_owners_have_is_direct_and_received_less_given() -> None:
+    made = report(owners=given().owners | {"team": {"USD": shared_out()}})
+    owners = made.answers["owners"]["team"]["USD"]
+    assert (owners["platform"]["received"], owners["platform"]["given"], owners["platform"]["shared"]) == (
+        "0",
+        "30",
+        "-30",
+    )
+    assert (owners["search"]["received"], owners["search"]["given"], owners["search"]["shared"]) == ("20", "0", "20")
+    for name, owner in owners.items():
+        direct, received, gave, shared, amount = (
+            Decimal(owner[part]) for part in ("direct", "received", "given", "shared", "amount")
+        )
+        assert direct + received - gave == direct + shared == amount, name
+
+
+def test_shares_of_owners_say_that_they_are_before_splits() -> None:
+    rule = SplitRule(name="split[0]", of={"project": "fraud"}, how="even", by="team")
+    plain, split = report(), report(settings=Settings(splits=(rule,)))
+    assert "before" not in section(plain, "owners-team").notes[0] + plain.tiles[1].beside
+    assert section(split, "owners-team").notes[0].endswith("Both are before shared cost is divided.")
+    assert split.tiles[1].beside.endswith(", before splits")
+
+
+def test_no_figures_are_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    before = Amounts.by_unit
+
+    def noting(self: Amounts, path: str, dims: tuple[str, ...], rows: Sequence[SpendRow]) -> ByUnit:
+        asked.append((path, self.selection.tag))
+        return before(self, path, dims, rows)
+
+    made = given()
+    monkeypatch.setattr(Amounts, "by_unit", noting)
+    build(made)
+    assert len(asked) > 12
+    assert len(set(asked)) == len(asked), asked
 
 
 def shared_out() -> list[OwnerShare]:

@@ -32,6 +32,14 @@ class SplitNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """Share of the spend that has an owner, and share that is tagged with one, before anything is split."""
+
+    owned: Figure
+    tagged: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitCost:
     """What one useful unit of a service costs.
 

@@ -113,6 +113,7 @@ def _currencies(report: Report) -> list[Check]:
 
 def _owned(answers: dict[str, Any], min_owned: float) -> list[Check]:
     checks = []
+    before = " before shared cost is divided" if answers["splits"] else ""
     for unit, share in answers["owned_share"]["team"].items():
         value = float(share) if share is not None else 0.0
         low = value < min_owned
@@ -120,7 +121,7 @@ def _owned(answers: dict[str, Any], min_owned: float) -> list[Check]:
             Check(
                 question=f"Which share of the {unit} spend has a team?",
                 verdict="fail" if low else "ok" if value == 1 else "warn",
-                answer=f"{value:.1%}" + (f", less than {min_owned:.1%}" if low else ""),
+                answer=f"{value:.1%}" + before + (f", less than {min_owned:.1%}" if low else ""),
                 mend=""
                 if value == 1
                 else "see the section Untagged of the report; add aliases or rules under [owners.team]",

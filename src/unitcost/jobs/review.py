@@ -10,10 +10,11 @@ from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.near import near_keys, near_values
+from unitcost.attribution.owners import owned_shares
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import CurrencyMix
-from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.answers import Firmness, NearMiss, Owned, OwnerShare, UnitCost
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
 from unitcost.figure import Figure
@@ -24,7 +25,7 @@ from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
-from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
+from unitcost.report.inputs import COMMITMENTS, DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
 
 
@@ -79,14 +80,14 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
-    commitments = ("commitment", "commitment_status", "charge_category")
     return ReportInput(
         selection=selection, settings=asking.settings, as_of=asking.as_of, amounts=amounts, movers=asking.amounts(moved),
         spend=groups, owners=owners, owner_direct=direct,
+        owned={kind: _owned(amounts, kind, direct[kind]) for kind in OWNER_KINDS},
         closing=[r for r in asking.ledger.closing(selection) if not asking.currency or r.currency == asking.currency],
         billed=asking.amounts(billed), effective=asking.amounts(effective),
         bridge_billed=asking.spend(("bridge_step",), billed), bridge_effective=asking.spend(("bridge_step",), effective),
-        commitments_billed=asking.spend(commitments, billed), commitments_effective=asking.spend(commitments, effective),
+        commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
@@ -117,6 +118,16 @@ def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUn
     """Figures of owners' own charges by (shown owner, how it is known)."""
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
     return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
+
+
+def _owned(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, Owned]:
+    """Shares of the spend that have an owner, by unit."""
+    at = amounts.selection.tag
+    by_how = amounts.regroup(f"{kind}-how", direct, lambda key: (key[1],))
+    return {
+        unit: owned_shares({str(key[0]): figure for key, figure in found.items()}, unit=unit, at=at, kind=kind)
+        for unit, found in by_how.items()
+    }
 
 
 def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:

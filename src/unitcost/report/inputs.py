@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, SplitNote, UnitCost
+from unitcost.facts.answers import Comparison, Firmness, NearMiss, Owned, OwnerShare, SplitNote, UnitCost
 from unitcost.facts.naming import spelt, spelt_owner
 from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
@@ -35,6 +35,10 @@ DIMS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Dimensions that tell what is bought, used and left unused of each commitment.
+COMMITMENTS = ("commitment", "commitment_status", "charge_category")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything that `build` needs.
@@ -49,10 +53,12 @@ class ReportInput:
         Kind -> unit -> owners after the splits.
     owner_direct
         Kind -> unit -> (owner, how) -> figure of their own charges.
+    owned
+        Kind -> unit -> shares of the spend that have an owner.
     bridge_billed, bridge_effective
         Sums of billed and effective cost by `bridge_step`.
     commitments_billed, commitments_effective
-        Sums by (commitment, commitment_status, charge_category).
+        Sums by `COMMITMENTS`.
     dividing
         Names of the splits that divided something.
     movers
@@ -69,6 +75,7 @@ class ReportInput:
     spend: dict[str, list[SpendRow]]
     owners: dict[OwnerKind, dict[str, list[OwnerShare]]]
     owner_direct: dict[OwnerKind, ByUnit]
+    owned: dict[OwnerKind, dict[str, Owned]]
     closing: list[ClosingRow]
     billed: Amounts
     effective: Amounts

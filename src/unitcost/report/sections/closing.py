@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from unitcost import money
 from unitcost.facts.spend import ClosingRow
-from unitcost.figure import Figure, Rows, figure_id, ratio
+from unitcost.figure import Figure, Rows, figure_id
 from unitcost.figure import total as sum_of
-from unitcost.report.amounts import ByUnit
+from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
 
@@ -123,19 +123,11 @@ def _bridge(
     )  # fmt: skip
 
 
-def commitments(given: ReportInput) -> Section:
+def commitments(made: Made) -> Section:
     """What was committed to, what was used of it, and what was paid for nothing."""
-    dims = ("commitment", "commitment_status", "charge_category")
-    bought = _picked(given.billed.by_unit("commitment", dims, given.commitments_billed), lambda s, c: c == "Purchase")
-    effective = given.effective.by_unit("commitment", dims, given.commitments_effective)
-    used = _picked(effective, lambda s, c: c != "Purchase" and s != "Unused")
-    unused = _picked(effective, lambda s, c: s == "Unused")
-    names = sorted({*bought, *used, *unused})
     rows = tuple(
-        _commitment(
-            given, unit, name, bought.get((unit, name), []), used.get((unit, name), []), unused.get((unit, name), [])
-        )
-        for unit, name in names
+        (one.name, one.unit, one.bought, one.used, one.unused, one.utilisation, one.difference)
+        for one in made.commitments
     )
     columns = (
         Column(name="commitment"), Column(name="currency"), Column(name="bought (billed)", kind="money"),
@@ -147,35 +139,3 @@ def commitments(given: ReportInput) -> Section:
         tables=(Table(columns=columns, rows=rows),) if rows else (),
         notes=(_TERM,) if rows else ("No commitments in this range.",),
     )  # fmt: skip
-
-
-def _picked(by_unit: ByUnit, test: object) -> dict[tuple[str, str], list[Figure]]:
-    assert callable(test)
-    found: dict[tuple[str, str], list[Figure]] = {}
-    for unit, figures in by_unit.items():
-        for (name, status, category), figure in figures.items():
-            if name is not None and test(status, category):
-                found.setdefault((unit, name), []).append(figure)
-    return found
-
-
-def _commitment(
-    given: ReportInput, unit: str, name: str, bought: list[Figure], used: list[Figure], unused: list[Figure]
-) -> tuple[Cell, ...]:
-    at = given.effective.selection.tag
-
-    def add(what: str, parts: list[Figure]) -> Figure:
-        return sum_of(figure_id("commitment", name, unit, what, at=at), tuple(parts), unit=unit, label=what)
-
-    paid, use, waste = add("bought", bought), add("used", used), add("unused", unused)
-    whole = add("used and unused", [*used, *unused])
-    gap = Figure(
-        id=figure_id("commitment", name, unit, "difference", at=at),
-        value=money.subtract(whole.value or money.ZERO, paid.value or money.ZERO), unit=unit, basis="derived",
-        op="difference", formula="used + unused - bought", inputs=(whole, paid), label="difference",
-    )  # fmt: skip
-    share = ratio(
-        figure_id("commitment", name, unit, "utilisation", at=at), use, whole, unit="share", label=f"utilisation of {name}",
-        empty="no use in this range",
-    )  # fmt: skip
-    return name, unit, paid, use, waste, share, gap if bought else None
