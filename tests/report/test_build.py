@@ -12,7 +12,7 @@ from hypothesis import given as for_any
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
-from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend
+from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend, unit_cost
 from unitcost import money
 from unitcost.facts.answers import Firmness, OwnerShare
 from unitcost.facts.rules import FxRate, Settings, SplitRule
@@ -254,7 +254,9 @@ def test_an_invoice_that_differs_by_a_cent_is_said() -> None:
 def test_an_invoice_that_agrees_closes() -> None:
     made = report()
     assert made.closes
-    assert section(made, "closing").tables[0].rows[0][-1] == "yes"
+    *_, gap, remark = section(made, "closing").tables[0].rows[0]
+    assert isinstance(gap, Figure)
+    assert (gap.value, remark) == (0, "")
 
 
 def test_the_bridge_leads_from_effective_to_billed() -> None:
@@ -387,3 +389,32 @@ def test_a_literal_name_has_a_colour_of_its_own() -> None:
     made = given([charge("1"), charge("2", team="untagged"), charge("3", line="tax"), charge("4", team="tax")])
     teams = colours_of(made)[2]
     assert len({teams[name] for name in ("untagged", '"untagged"', "tax", '"tax"')}) == 4
+
+
+def test_costs_of_runs_and_of_projects_are_said_to_overlap() -> None:
+    alone = replace(unit_cost("4", "100"), of="project")
+    both = [alone, replace(unit_cost("2", "50"), service="ranker-1", of="experiment")]
+    assert not any("overlap" in note for note in section(report(unit_costs=[alone]), "unit-costs").notes)
+    part = section(report(unit_costs=both), "unit-costs")
+    assert [row[:2] for row in part.tables[0].rows] == [("ranking", "project"), ("ranker-1", "experiment")]
+    assert any("experiment or project" in note and "overlap" in note for note in part.notes)
+    assert [cost["cost_of"] for cost in report(unit_costs=both).answers["unit_costs"]] == ["project", "experiment"]
+
+
+def test_unit_costs_by_billed_cost_say_what_commitments_cover() -> None:
+    made = given()
+    billed = replace(made, selection=BILLED, amounts=replace(made.amounts, selection=BILLED))
+    (note,) = [note for note in section(build(billed), "unit-costs").notes if "commitments" in note]
+    assert "60.00 USD" in note
+    assert not [note for note in section(build(made), "unit-costs").notes if "commitments" in note]
+
+
+def test_unit_costs_stand_apart_by_unit_and_currency() -> None:
+    costs = [unit_cost("4", "100"), replace(unit_cost("2", "9"), unit="1k predictions", service="search")]
+    tables = section(report(unit_costs=costs), "unit-costs").tables
+    assert [table.caption for table in tables] == ["Per 1k predictions, USD", "Per run, USD"]
+
+
+def test_one_currency_alone_has_no_unit_costs_and_says_why() -> None:
+    (note,) = section(report(unit_costs=[], comparisons=[], currency="EUR"), "unit-costs").notes
+    assert "EUR alone" in note

@@ -53,6 +53,8 @@ class UnitCost:
         The unit cost; without a value, and with the reason in its note, when there is none.
     wasted
         Part of the cost that went into attempts without a useful result; None when attempts are unknown.
+    of
+        Dimension in which charges bear the name of the service, such as `project`; empty when none do.
     """
 
     service: str
@@ -61,6 +63,7 @@ class UnitCost:
     quantity: Figure
     per_unit: Figure
     wasted: Figure | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,10 @@ from unitcost.attribution.near import near_keys, near_values
 from unitcost.attribution.owners import owned_shares
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
-from unitcost.errors import CurrencyMix
 from unitcost.facts.answers import Firmness, NearMiss, Owned, OwnerShare, UnitCost
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
-from unitcost.figure import Figure
+from unitcost.figure import Figure, figure_id
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.dividing import divide
 from unitcost.jobs.selecting import next_month
@@ -91,7 +90,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
-        loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
+        currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
 
 
@@ -137,18 +136,25 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
     if not names or asking.currency:  # a part of the cost over all of the units would be wrong
         return []
     costs: dict[str, Figure] = {}
+    levels: dict[str, str] = {}
     for dimension in ("project", "experiment", "resource", "service", "team"):
         rows = [row for row in asking.spend((dimension,)) if row.keys[0] in names]
         by_unit = amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
         for name in sorted(names - set(costs)):
             found = {unit: figures[(name,)] for unit, figures in by_unit.items() if (name,) in figures}
-            if len(found) > 1:
-                raise CurrencyMix(
-                    f"{name} is billed in {' and '.join(found)}", mend="give dated rates under [fx], or use --currency"
-                )
             if found:
-                costs[name] = next(iter(found.values()))
-    return unit_costs(costs, outputs, at=amounts.selection.tag)
+                costs[name] = next(iter(found.values())) if len(found) == 1 else _mixed(name, found, amounts)
+                levels[name] = dimension
+    return unit_costs(costs, outputs, at=amounts.selection.tag, of=levels)
+
+
+def _mixed(name: str, found: Mapping[str, Figure], amounts: Amounts) -> Figure:
+    """Cost in several currencies, which is none: they are never added without a rate."""
+    return Figure(
+        id=figure_id("service-cost", name, at=amounts.selection.tag), value=None, unit=amounts.currency, basis="unknown",
+        op="none", formula="no value", inputs=tuple(found.values()), label=f"cost of {name}",
+        note=f"billed in {' and '.join(found)}: no rate under [fx]",
+    )  # fmt: skip
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:

@@ -129,7 +129,7 @@ def _commitments(made: Made) -> list[dict[str, Any]]:
 def _unit_costs(given: ReportInput) -> list[dict[str, Any]]:
     return [
         {
-            "service": cost.service, "unit": cost.unit, "cost": _money(cost.cost), "currency": cost.cost.unit,
+            "service": cost.service, "unit": cost.unit, "cost_of": cost.of or None, "cost": _money(cost.cost), "currency": cost.cost.unit,
             "quantity": _money(cost.quantity), "cost_per_unit": _money(cost.per_unit), "wasted": _money(cost.wasted),
             "reason": cost.per_unit.note or None, "figure": cost.per_unit.id,
         }

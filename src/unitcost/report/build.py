@@ -21,7 +21,7 @@ def build(given: ReportInput) -> Report:
         spending.drivers(given, made),
         changes.flow(given),
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
-        units.unit_costs(given),
+        units.unit_costs(given, made),
         changes.movers(given),
         spending.untagged(given),
         closing.commitments(made),
@@ -96,7 +96,7 @@ def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section
 
 
 def _tagged(share: Figure) -> str:
-    return f"{charts.percent(share.value)} tagged directly" if share.value is not None else ""
+    return f"{charts.percent(share.value)} tagged" if share.value is not None else ""
 
 
 def _change(sections: list[Section], unit: str) -> str:
@@ -110,4 +110,4 @@ def _change(sections: list[Section], unit: str) -> str:
         return ""
     sign = "+" if change.value >= 0 else "−"
     relative = charts.percent(abs(change.value) / abs(before.value))
-    return f"{sign}{relative} in {table.columns[2].name} against {table.columns[1].name}"
+    return f"{sign}{relative} from {table.columns[1].name} to {table.columns[2].name}"

@@ -65,6 +65,8 @@ class ReportInput:
         Makes the figures of the movers, which may look one month back.
     by
         The extra grouping that was asked for: its dimensions and sums.
+    currency
+        The only currency whose charges were asked for; empty = all.
     """
 
     selection: Selection
@@ -91,6 +93,7 @@ class ReportInput:
     split_notes: list[SplitNote]
     loads: list[LoadRecord]
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
+    currency: str = ""
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:

@@ -12,10 +12,8 @@ from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
 
-_TERM = (
-    "Used + unused equals what was bought once the whole term is loaded; "
-    "until then the difference is what is still to be used."
-)
+_COSTS = "Bought is billed cost; used and unused are effective cost. The difference is used + unused - bought."
+_TERM = "It is zero once the whole term is loaded; until then it is what is still to be used."
 
 
 def difference(row: ClosingRow) -> Decimal | None:
@@ -42,13 +40,19 @@ def messages(given: ReportInput) -> list[str]:
 
 
 def closing(given: ReportInput) -> Section:
-    """Billed cost beside the invoice totals, and the bridge from effective to billed."""
-    rows = tuple(_row(given, row, number) for number, row in enumerate(given.closing))
+    """Billed cost beside the invoice totals, one table per currency, and the bridge from effective to billed."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for number, row in enumerate(given.closing):
+        rows.setdefault(row.currency, []).append(_row(given, row, number))
     columns = (
-        Column(name="month"), Column(name="provider"), Column(name="account"), Column(name="invoice"),
-        Column(name="currency"), Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
-        Column(name="difference", kind="money"), Column(name="closes"),
+        Column(name="month"), Column(name="provider"), Column(name="account", spare=True), Column(name="invoice"),
+        Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
+        Column(name="difference", kind="money"), Column(name=""),
     )  # fmt: skip
+    invoices = [
+        Table(columns=columns, rows=tuple(found), unit=unit, caption=f"Invoices in {unit}")
+        for unit, found in sorted(rows.items())
+    ]
     checked = sum(row.invoice_total is not None for row in given.closing)
     note = (
         f"{checked} of {len(given.closing)} are checked against an invoice total. "
@@ -56,7 +60,7 @@ def closing(given: ReportInput) -> Section:
     )
     return Section(
         key="closing", title="Closing", question="Does the ledger agree with the invoices?",
-        tables=(Table(columns=columns, rows=rows), *_bridges(given)), notes=(note,) if checked < len(given.closing) else (),
+        tables=(*invoices, *_bridges(given)), notes=(note,) if checked < len(given.closing) else (),
     )  # fmt: skip
 
 
@@ -75,7 +79,7 @@ def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
         for part in row.parts
     )  # fmt: skip
     billed = sum_of(figure_id("closing", *name, "billed", at=at), parts, unit=row.currency, label="billed")
-    says, gap, verdict = None, None, "not checked"
+    says, gap, verdict = None, None, ""
     if row.invoice_total is not None:
         says = Figure(
             id=figure_id("closing", *name, "invoice", at=at), value=row.invoice_total, unit=row.currency, basis="billed",
@@ -85,10 +89,15 @@ def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
             id=figure_id("closing", *name, "difference", at=at), value=difference(row), unit=row.currency,
             basis="derived", op="difference", formula="billed - invoice total", inputs=(billed, says), label="difference",
         )  # fmt: skip
-        verdict = "yes" if not gap.value else f"differs by {money.text(gap.value)}"
+        verdict = f"differs by {money.text(gap.value)}" if gap.value else ""
     return (
-        row.billing_month, row.provider, row.billing_account, row.invoice_id or "–", row.currency, billed, says, gap, verdict,
+        row.billing_month, row.provider or None, row.billing_account or None, _name(row), billed, says, gap, verdict,
     )  # fmt: skip
+
+
+def _name(row: ClosingRow) -> str | None:
+    """Invoice, or the account whose charges name none."""
+    return row.invoice_id or (f"account {row.billing_account}" if row.billing_account else None)
 
 
 def _bridges(given: ReportInput) -> list[Table]:
@@ -124,18 +133,21 @@ def _bridge(
 
 
 def commitments(made: Made) -> Section:
-    """What was committed to, what was used of it, and what was paid for nothing."""
-    rows = tuple(
-        (one.name, one.unit, one.bought, one.used, one.unused, one.utilisation, one.difference)
-        for one in made.commitments
-    )
+    """What was committed to, what was used of it, and what was paid for nothing, one table per currency."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in made.commitments:
+        cells = (one.name, one.bought, one.used, one.unused, one.utilisation, one.difference)
+        rows.setdefault(one.unit, []).append(cells)
     columns = (
-        Column(name="commitment"), Column(name="currency"), Column(name="bought (billed)", kind="money"),
-        Column(name="used (effective)", kind="money"), Column(name="unused (effective)", kind="money"),
-        Column(name="utilisation", kind="share"), Column(name="used + unused - bought", kind="money"),
+        Column(name="commitment"), Column(name="bought", kind="money"), Column(name="used", kind="money"),
+        Column(name="unused", kind="money"), Column(name="utilisation", kind="share"),
+        Column(name="difference", kind="money"),
     )  # fmt: skip
     return Section(
         key="commitments", title="Commitments", question="What was committed to, and was it used?",
-        tables=(Table(columns=columns, rows=rows),) if rows else (),
-        notes=(_TERM,) if rows else ("No commitments in this range.",),
+        tables=tuple(
+            Table(columns=columns, rows=tuple(found), unit=unit, caption=f"Commitments in {unit}")
+            for unit, found in rows.items()
+        ),
+        notes=(_COSTS, _TERM) if rows else ("No commitments in this range.",),
     )  # fmt: skip
