@@ -61,8 +61,7 @@ class UnknownName(UnitcostError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "", mend: str = "") -> None:
         names = sorted(set(known))
-        near = near_names(name, names)
-        hint = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+        hint = did_you_mean(name, names)
         listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         super().__init__(
             f"there is no {kind} `{name}`" + (f"; {hint}" if hint else ""),
@@ -91,6 +90,12 @@ class DoesNotClose(UnitcostError):
 
 class CurrencyMix(UnitcostError):
     """Amounts of unlike currencies were about to be added."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Question that names what `name` may have been meant for; empty when nothing looks like it."""
+    near = near_names(name, known)
+    return f"did you mean {' or '.join(f'`{found}`' for found in near)}?" if near else ""
 
 
 def near_names(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:

@@ -93,9 +93,9 @@ def test_31_tags_that_almost_match(shared_cases: Path) -> None:
     assert by_name == {**wanted, **{name: Decimal(v) for name, v in expected["unknown_value"].items()}}
     assert owners[2] == ("atlas", "inherited", "lineage job/a")
     by_how = {how: figure(how, amount) for how, amount in sums(rows, [how for _, how, _ in owners]).items()}
-    owned, direct = owned_shares(by_how, unit="USD", at="all", kind="team")
-    assert round(owned.value or 0, 4) == Decimal(expected["owned_share"])
-    assert round(direct.value or 0, 4) == Decimal("0.5556")
+    shares = owned_shares(by_how, unit="USD", at="all", kind="team")
+    assert round(shares.owned.value or 0, 4) == Decimal(expected["owned_share"])
+    assert round(shares.tagged.value or 0, 4) == Decimal("0.5556")
     [miss] = near_values(rules, [owner[:2] for owner in owners])
     assert (miss.found, miss.near) == ("atals", ("atlas",))
 

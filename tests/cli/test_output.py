@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.report.company import charge, closing_row, report
 
 from unitcost.cli.output import (
     GAP,
@@ -172,3 +174,42 @@ def test_no_color_is_obeyed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setenv("FORCE_COLOR", "1")
     print_table(["Name"], [["a"]], title="t", width=80)
     assert "\x1b[3" not in capsys.readouterr().out
+
+
+def closing_report() -> Report:
+    """Invoices of seven digits, one of which differs by less than a cent, and commitments with long names."""
+    charges = [
+        charge("0", billed="1234567.89", commitment="arn:aws:savingsplans::210000000001:savingsplan/5d1f0c7e-00000000b1",
+               charge_category="Purchase"),
+        charge("1234567.89", billed="0", commitment="arn:aws:ec2:us-east-1:210000000010:reserved/7c2e9b10-0000000000b2",
+               commitment_status="Used"),
+    ]  # fmt: skip
+    rows = [
+        replace(closing_row(charges, total), provider="Amazon Web Services", billing_account="3f1b7c52-00000000b001:ml",
+                invoice_id=name, billing_month=month)
+        for name, month, total in (("G20310601", "2031-06", "1234567.89"), ("", "2031-07", "1234567.891"))
+    ]  # fmt: skip
+    return report(charges, closing=rows)
+
+
+@pytest.mark.parametrize(("width", "account"), [(80, "account…b001:ml"), (140, "account 3f1b7c52-00000000b001:ml")])
+def test_closing_and_commitments_stand_on_one_line_each(
+    width: int, account: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_report(closing_report(), keys=("closing", "commitments"), width=width)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "2031-0" in line or "arn:" in line]
+    assert len(lines) == 4
+    assert max(map(len, lines)) <= width
+    assert [line.count("1,234,567.89") for line in lines] == [1, 2, 2, 2]
+    text = "\n".join(lines)
+    assert account in text
+
+
+def test_spare_columns_are_shown_where_there_is_room(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(closing_report(), keys=("closing",), width=180)
+    assert capsys.readouterr().out.count("3f1b7c52-00000000b001:ml") == 3
+
+
+def test_a_difference_of_less_than_a_cent_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(closing_report(), keys=("closing",), width=80)
+    assert "differs by -0.001" in capsys.readouterr().out

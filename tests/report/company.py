@@ -9,14 +9,15 @@ from decimal import Decimal
 from typing import Any
 
 from unitcost import money
-from unitcost.facts.answers import Comparison, Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.attribution.owners import owned_shares
+from unitcost.facts.answers import Comparison, Firmness, NearMiss, Owned, OwnerShare, UnitCost
 from unitcost.facts.rules import OWNER_KINDS, FxRate, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
 from unitcost.facts.spend import ClosingPart, ClosingRow, Selection, SpendRow
 from unitcost.figure import Figure, Rows, figure_id, ratio
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
-from unitcost.report.inputs import DIMS, ReportInput, shown_owner
+from unitcost.report.inputs import COMMITMENTS, DIMS, ReportInput, shown_owner
 from unitcost.report.model import Report
 
 #: Whole months, as `--month 2026-09..2026-10` selects them.
@@ -108,15 +109,15 @@ def given(charges: Sequence[Charge] | None = None, settings: Settings | None = N
     amounts = amounts_of(SELECTION, settings)
     groups = {name: spend(charges, dims, "effective", since) for name, dims in DIMS.items()}
     direct = {kind: _direct(amounts, kind, groups[kind]) for kind in OWNER_KINDS}
-    commitments = ("commitment", "commitment_status", "charge_category")
     made = ReportInput(
         selection=SELECTION, settings=settings, as_of="2026-11-02", amounts=amounts, movers=amounts_of(SELECTION, settings),
         spend=groups, owners={kind: _owners(amounts, kind, direct[kind]) for kind in OWNER_KINDS}, owner_direct=direct,
+        owned={kind: _owned(amounts, kind, direct[kind]) for kind in OWNER_KINDS},
         closing=[closing_row(charges)] if charges else [], billed=amounts_of(replace(SELECTION, cost="billed"), settings),
         effective=amounts_of(SELECTION, settings), bridge_billed=spend(charges, ("bridge_step",), "billed", since),
         bridge_effective=spend(charges, ("bridge_step",), "effective", since),
-        commitments_billed=spend(charges, commitments, "billed", since),
-        commitments_effective=spend(charges, commitments, "effective", since), unit_costs=[unit_cost("0", "100")],
+        commitments_billed=spend(charges, COMMITMENTS, "billed", since),
+        commitments_effective=spend(charges, COMMITMENTS, "effective", since), unit_costs=[unit_cost("0", "100")],
         comparisons=[Comparison(unit="run", cheapest="", reason="not comparable: no quality bar is given")],
         firmness={"driver": {"USD": Firmness(largest="training", firm=True, overtaking=())},
                   "team": {"USD": Firmness(largest="search", firm=False, overtaking=("risk",))}},
@@ -194,6 +195,14 @@ def _stated(name: str, value: str, unit: str) -> Figure:
 def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUnit:
     raw = amounts.by_unit(f"{kind}-part", DIMS[kind], rows)
     return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
+
+
+def _owned(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, Owned]:
+    by_how = amounts.regroup(f"{kind}-how", direct, lambda key: (key[1],))
+    return {
+        unit: owned_shares({str(key[0]): f for key, f in found.items()}, unit=unit, at=amounts.selection.tag, kind=kind)
+        for unit, found in by_how.items()
+    }
 
 
 def _owners(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, list[OwnerShare]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -11,11 +12,13 @@ from hypothesis import given as for_any
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
-from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend
+from tests.report.company import SELECTION, Charge, bill, charge, closing_row, given, leaf, report, spend, unit_cost
 from unitcost import money
 from unitcost.facts.answers import Firmness, OwnerShare
-from unitcost.facts.rules import FxRate, Settings
+from unitcost.facts.rules import FxRate, Settings, SplitRule
+from unitcost.facts.spend import SpendRow
 from unitcost.figure import Figure, recompute, total, walk
+from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
 from unitcost.report.inputs import colours_of
 from unitcost.report.model import Report, Section, Table
@@ -115,6 +118,45 @@ def test_direct_and_shared_add_up_to_what_an_owner_has() -> None:
         assert recompute(figure, lambda rows: money.ZERO) == figure.value, figure.id
 
 
+def test_what_owners_have_is_direct_and_received_less_given() -> None:
+    made = report(owners=given().owners | {"team": {"USD": shared_out()}})
+    owners = made.answers["owners"]["team"]["USD"]
+    assert (owners["platform"]["received"], owners["platform"]["given"], owners["platform"]["shared"]) == (
+        "0",
+        "30",
+        "-30",
+    )
+    assert (owners["search"]["received"], owners["search"]["given"], owners["search"]["shared"]) == ("20", "0", "20")
+    for name, owner in owners.items():
+        direct, received, gave, shared, amount = (
+            Decimal(owner[part]) for part in ("direct", "received", "given", "shared", "amount")
+        )
+        assert direct + received - gave == direct + shared == amount, name
+
+
+def test_shares_of_owners_say_that_they_are_before_splits() -> None:
+    rule = SplitRule(name="split[0]", of={"project": "fraud"}, how="even", by="team")
+    plain, split = report(), report(settings=Settings(splits=(rule,)))
+    assert "before" not in section(plain, "owners-team").notes[0] + plain.tiles[1].beside
+    assert section(split, "owners-team").notes[0].endswith("Both are before shared cost is divided.")
+    assert split.tiles[1].beside.endswith(", before splits")
+
+
+def test_no_figures_are_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    before = Amounts.by_unit
+
+    def noting(self: Amounts, path: str, dims: tuple[str, ...], rows: Sequence[SpendRow]) -> ByUnit:
+        asked.append((path, self.selection.tag))
+        return before(self, path, dims, rows)
+
+    made = given()
+    monkeypatch.setattr(Amounts, "by_unit", noting)
+    build(made)
+    assert len(asked) > 12
+    assert len(set(asked)) == len(asked), asked
+
+
 def shared_out() -> list[OwnerShare]:
     """The platform's 30 given to search (20) and risk (10)."""
     own = {name: stated(name, value) for name, value in (("platform", "30"), ("search", "5"), ("risk", "7"))}
@@ -212,7 +254,9 @@ def test_an_invoice_that_differs_by_a_cent_is_said() -> None:
 def test_an_invoice_that_agrees_closes() -> None:
     made = report()
     assert made.closes
-    assert section(made, "closing").tables[0].rows[0][-1] == "yes"
+    *_, gap, remark = section(made, "closing").tables[0].rows[0]
+    assert isinstance(gap, Figure)
+    assert (gap.value, remark) == (0, "")
 
 
 def test_the_bridge_leads_from_effective_to_billed() -> None:
@@ -345,3 +389,32 @@ def test_a_literal_name_has_a_colour_of_its_own() -> None:
     made = given([charge("1"), charge("2", team="untagged"), charge("3", line="tax"), charge("4", team="tax")])
     teams = colours_of(made)[2]
     assert len({teams[name] for name in ("untagged", '"untagged"', "tax", '"tax"')}) == 4
+
+
+def test_costs_of_runs_and_of_projects_are_said_to_overlap() -> None:
+    alone = replace(unit_cost("4", "100"), of="project")
+    both = [alone, replace(unit_cost("2", "50"), service="ranker-1", of="experiment")]
+    assert not any("overlap" in note for note in section(report(unit_costs=[alone]), "unit-costs").notes)
+    part = section(report(unit_costs=both), "unit-costs")
+    assert [row[:2] for row in part.tables[0].rows] == [("ranking", "project"), ("ranker-1", "experiment")]
+    assert any("experiment or project" in note and "overlap" in note for note in part.notes)
+    assert [cost["cost_of"] for cost in report(unit_costs=both).answers["unit_costs"]] == ["project", "experiment"]
+
+
+def test_unit_costs_by_billed_cost_say_what_commitments_cover() -> None:
+    made = given()
+    billed = replace(made, selection=BILLED, amounts=replace(made.amounts, selection=BILLED))
+    (note,) = [note for note in section(build(billed), "unit-costs").notes if "commitments" in note]
+    assert "60.00 USD" in note
+    assert not [note for note in section(build(made), "unit-costs").notes if "commitments" in note]
+
+
+def test_unit_costs_stand_apart_by_unit_and_currency() -> None:
+    costs = [unit_cost("4", "100"), replace(unit_cost("2", "9"), unit="1k predictions", service="search")]
+    tables = section(report(unit_costs=costs), "unit-costs").tables
+    assert [table.caption for table in tables] == ["Per 1k predictions, USD", "Per run, USD"]
+
+
+def test_one_currency_alone_has_no_unit_costs_and_says_why() -> None:
+    (note,) = section(report(unit_costs=[], comparisons=[], currency="EUR"), "unit-costs").notes
+    assert "EUR alone" in note

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from unitcost.attribution.tags import values_of
+from unitcost.facts.answers import Owned
 from unitcost.facts.charges import Facet
 from unitcost.facts.rules import UNTAGGED, OwnerRules
 from unitcost.facts.spend import Line
@@ -151,8 +152,8 @@ def value_of(facet: Facet, rules: OwnerRules) -> tuple[str, str]:
     return "", ""
 
 
-def owned_shares(by_how: Mapping[str, Figure], *, unit: str, at: str, kind: str) -> tuple[Figure, Figure]:
-    """Shares [0 to 1] of the spend that has an owner at all, and that says so itself.
+def owned_shares(by_how: Mapping[str, Figure], *, unit: str, at: str, kind: str) -> Owned:
+    """Shares [0 to 1] of the spend that has an owner at all, and that is tagged with one.
 
     Parameters
     ----------
@@ -162,15 +163,16 @@ def owned_shares(by_how: Mapping[str, Figure], *, unit: str, at: str, kind: str)
         Currency, tag of the selection and kind of owner, for figure ids.
     """
 
-    def step(*names: str) -> str:
-        return figure_id(f"{kind}-share", *names, unit, at=at)
+    def sum_of(name: str, ways: Iterable[str]) -> Figure:
+        inputs = tuple(by_how[how] for how in ways if how in by_how)
+        return total(figure_id(f"{name}-{kind}", "total", unit, at=at), inputs, unit=unit, label=name)
 
-    def sum_of(name: str, hows: Iterable[str]) -> Figure:
-        return total(step(name), tuple(by_how[h] for h in hows if h in by_how), unit=unit, label=name)
-
-    whole = sum_of("all spend", sorted(by_how))
-    owned, direct = (
-        ratio(step(f"{name} share"), sum_of(f"{name} spend", hows), whole, unit="share", label=f"{name} share")
-        for name, hows in (("owned", OWNED), ("directly owned", DIRECT))
-    )
-    return owned, direct
+    whole = sum_of("all", sorted(by_how))
+    owned, tagged = (
+        ratio(
+            figure_id(f"{name}-share", kind, unit, at=at), sum_of(name, ways), whole, unit="share", label=f"{name} share",
+            empty="the total is zero",
+        )
+        for name, ways in (("owned", OWNED), ("tagged", (TAG,)))
+    )  # fmt: skip
+    return Owned(owned=owned, tagged=tagged)

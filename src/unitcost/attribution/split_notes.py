@@ -9,7 +9,7 @@ from unitcost import money
 from unitcost.attribution.drivers import SHIPPED
 from unitcost.attribution.splits import owner_named, pool_of
 from unitcost.attribution.tags import PURPOSES
-from unitcost.errors import BadSetting, near_names
+from unitcost.errors import BadSetting, did_you_mean
 from unitcost.facts.naming import meant
 from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings, SplitRule
 from unitcost.facts.spend import BESIDE_LINES
@@ -129,5 +129,5 @@ def _metric_notes(
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    near = near_names(name, known)
-    return f"; did you mean {' or '.join(f'`{found}`' for found in near)}?" if near else ""
+    hint = did_you_mean(name, known)
+    return f"; {hint}" if hint else ""

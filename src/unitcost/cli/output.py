@@ -127,6 +127,11 @@ def _print_model_table(table: Table, width: int) -> None:
     numeric = [
         column.kind != "text" or is_numeric([row[place] for row in rows]) for place, column in enumerate(table.columns)
     ]
+    spare = {place for place, column in enumerate(table.columns) if column.spare}
+    if spare and whole_width(headers, rows, numeric) > (width or terminal_width()):
+        kept = [place for place in range(len(headers)) if place not in spare]
+        headers, numeric = [headers[place] for place in kept], [numeric[place] for place in kept]
+        rows = [[row[place] for place in kept] for row in rows]
     click.echo("")
     print_table(headers, rows, title=table.caption, totals=int(has_total), numeric=numeric, width=width)
 
@@ -134,7 +139,9 @@ def _print_model_table(table: Table, width: int) -> None:
 def _paragraph(console: Console, text: str, style: str = "") -> None:
     """Print words, broken at spaces, further lines indented under the first."""
     indent = "  " if text.startswith("- ") else ""
-    for line in wrap(text, max(console.width, 20), subsequent_indent=indent, break_long_words=False):
+    for line in wrap(
+        text, max(console.width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ):
         _say(console, line, style)
 
 
@@ -180,6 +187,11 @@ class Band:
             for number, word in enumerate(words):
                 lines[height - len(words) + number][place] = word
         return [self.line([line.get(place, "") for place in range(len(headers))]) for line in lines]
+
+
+def whole_width(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> int:
+    """Width of a table in which no name is shortened. [characters]."""
+    return _band(headers, rows, numeric, tuple(range(len(headers))), sys.maxsize).width
 
 
 def bands_of(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[Band]:

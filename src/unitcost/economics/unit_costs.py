@@ -18,6 +18,7 @@ from unitcost.units import PER_MILLION, PER_THOUSAND
 __all__ = ["SCALES", "compare", "scale_of", "unit_costs"]
 
 _ONE = Decimal(1)
+_UNSAID: Mapping[str, str] = {}
 #: Unit of output -> (units that the cost is stated for, their name).
 SCALES: dict[str, tuple[Decimal, str]] = {
     "predictions": (PER_THOUSAND, "1k predictions"),
@@ -41,7 +42,9 @@ def scale_of(unit: str) -> tuple[Decimal, str]:
     return SCALES.get(folded) or (_ONE, folded.removesuffix("s"))
 
 
-def unit_costs(costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at: str) -> list[UnitCost]:
+def unit_costs(
+    costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at: str, of: Mapping[str, str] = _UNSAID
+) -> list[UnitCost]:
     """Unit cost of each (service, unit), in sorted order.
 
     Parameters
@@ -52,6 +55,8 @@ def unit_costs(costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at:
         Useful units by service, day and unit.
     at
         Tag of the selection, for figure ids.
+    of
+        Service -> dimension in which charges bear its name.
 
     Notes
     -----
@@ -62,7 +67,7 @@ def unit_costs(costs: Mapping[str, Figure], outputs: Iterable[OutputRow], *, at:
     for row in outputs:
         made.setdefault((row.service, row.unit), []).append(row)
     return [
-        _Maker(service=service, unit=unit, at=at).unit_cost(costs.get(service), rows)
+        _Maker(service=service, unit=unit, at=at).unit_cost(costs.get(service), rows, of.get(service, ""))
         for (service, unit), rows in sorted(made.items())
     ]
 
@@ -74,12 +79,12 @@ class _Maker:
         self.service, self.unit, self.at = service, unit, at
         self.per, self.name = scale_of(unit)
 
-    def unit_cost(self, cost: Figure | None, rows: list[OutputRow]) -> UnitCost:
+    def unit_cost(self, cost: Figure | None, rows: list[OutputRow], of: str) -> UnitCost:
         quantity = self.given("quantity", money.add(row.quantity for row in rows), self.unit, f"useful {self.unit}")
         cost = cost or self.nothing("cost", "USD", f"no charge belongs to {self.service}", f"cost of {self.service}")
         return UnitCost(
             service=self.service, unit=self.name, cost=cost, quantity=quantity,
-            per_unit=self.per_unit(cost, quantity), wasted=self.wasted(cost, rows),
+            per_unit=self.per_unit(cost, quantity), wasted=self.wasted(cost, rows), of=of,
         )  # fmt: skip
 
     def per_unit(self, cost: Figure, quantity: Figure) -> Figure:

@@ -36,6 +36,14 @@ class SplitNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """Share of the spend that has an owner, and share that is tagged with one, before anything is split."""
+
+    owned: Figure
+    tagged: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitCost:
     """What one useful unit of a service costs.
 
@@ -49,6 +57,8 @@ class UnitCost:
         The unit cost; without a value, and with the reason in its note, when there is none.
     wasted
         Part of the cost that went into attempts without a useful result; None when attempts are unknown.
+    of
+        Dimension in which charges bear the name of the service, such as `project`; empty when none do.
     """
 
     service: str
@@ -57,6 +67,7 @@ class UnitCost:
     quantity: Figure
     per_unit: Figure
     wasted: Figure | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

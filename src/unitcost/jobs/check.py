@@ -167,11 +167,12 @@ def _owned(books: _Books, min_owned: float) -> Iterator[Check]:
     for unit, share in books.answers["owned_share"]["team"].items():
         value = Decimal(share) if share is not None else Decimal(0)
         low = value < Decimal(str(min_owned))
+        before = " before shared cost is divided" if books.answers["splits"] else ""
         floor = f", less than the {percent(Decimal(str(min_owned)))} asked for" if low else ""
         yield Check(
             question=f"How much of the {unit} spend has a team?",
             verdict="fail" if low else "ok" if value == 1 else "warn",
-            answer=("nobody's share is known" if share is None else percent(value)) + floor,
+            answer=("nobody's share is known" if share is None else percent(value) + before) + floor,
             mend=""
             if value == 1
             else "`unitcost report --section untagged` lists the rest; name more tags in `from`, or add rules, "

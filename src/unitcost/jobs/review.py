@@ -10,10 +10,11 @@ from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.near import near_keys, near_values
+from unitcost.attribution.owners import owned_shares
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import UnknownName
-from unitcost.facts.answers import Firmness, NearMiss, OwnerShare, UnitCost
+from unitcost.facts.answers import Firmness, NearMiss, Owned, OwnerShare, UnitCost
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
@@ -26,7 +27,7 @@ from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
-from unitcost.report.inputs import DIMS, ReportInput, shown_driver, shown_owner
+from unitcost.report.inputs import COMMITMENTS, DIMS, ReportInput, shown_driver, shown_owner
 from unitcost.report.model import Report
 
 
@@ -91,19 +92,19 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
     costs = _unit_costs(asking, amounts)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
-    commitments = ("commitment", "commitment_status", "charge_category")
     return ReportInput(
         selection=selection, settings=asking.settings, as_of=asking.as_of, amounts=amounts, movers=asking.amounts(moved),
         spend=groups, owners=owners, owner_direct=direct,
+        owned={kind: _owned(amounts, kind, direct[kind]) for kind in OWNER_KINDS},
         closing=[r for r in asking.ledger.closing(selection) if not asking.currency or r.currency == asking.currency],
         billed=asking.amounts(billed), effective=asking.amounts(effective),
         bridge_billed=asking.spend(("bridge_step",), billed), bridge_effective=asking.spend(("bridge_step",), effective),
-        commitments_billed=asking.spend(commitments, billed), commitments_effective=asking.spend(commitments, effective),
+        commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         work=work_answers(asking, amounts), endpoints=endpoints(asking, amounts),
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
-        loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
+        currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
 
 
@@ -132,6 +133,16 @@ def _direct(amounts: Amounts, kind: OwnerKind, rows: Sequence[SpendRow]) -> ByUn
     return amounts.regroup(f"{kind}-direct", raw, lambda key: (shown_owner(key[0], key[2]), key[1]))
 
 
+def _owned(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, Owned]:
+    """Shares of the spend that have an owner, by unit."""
+    at = amounts.selection.tag
+    by_how = amounts.regroup(f"{kind}-how", direct, lambda key: (key[1],))
+    return {
+        unit: owned_shares({str(key[0]): figure for key, figure in found.items()}, unit=unit, at=at, kind=kind)
+        for unit, found in by_how.items()
+    }
+
+
 def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
     """Unit costs of the services in the outputs, each with the charges of the project, resource or team of its name."""
     outputs = asking.ledger.outputs(asking.selection)
@@ -139,6 +150,7 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
     if not names or asking.currency:  # a part of the cost over all of the units would be wrong
         return []
     costs: dict[str, Figure] = {}
+    levels: dict[str, str] = {}
     for dimension in ("project", "experiment", "resource", "service", "team"):
         rows = [row for row in asking.spend((dimension,)) if row.keys[0] in names]
         by_unit = amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
@@ -146,7 +158,8 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
             found = {unit: figures[(name,)] for unit, figures in by_unit.items() if (name,) in figures}
             if found:
                 costs[name] = next(iter(found.values())) if len(found) == 1 else _mixed(amounts, name, tuple(found))
-    return unit_costs(costs, outputs, at=amounts.selection.tag)
+                levels[name] = dimension
+    return unit_costs(costs, outputs, at=amounts.selection.tag, of=levels)
 
 
 def _mixed(amounts: Amounts, name: str, units: tuple[str, ...]) -> Figure:

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Any
 
 from unitcost import money
+from unitcost.facts.answers import Owned
 from unitcost.facts.naming import NOBODY, meant
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure
 from unitcost.report import work_answers
 from unitcost.report.amounts import ByUnit, names_of
-from unitcost.report.inputs import DIMS, ReportInput
-from unitcost.report.sections import closing, spending
+from unitcost.report.figures import Made
+from unitcost.report.inputs import ReportInput
+from unitcost.report.sections import closing
 
 _SHARE_PLACES = 4
 
 
-def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
+def answers(given: ReportInput, made: Made) -> dict[str, Any]:
     """Answers by name. Money is a decimal string per currency; shares are rounded to four places."""
     firm = given.firmness.get("driver", {})
     return {
-        "total": {unit: _money(figure) for unit, figure in totals.items()},
-        "drivers": _map(spending.drivers_by_unit(given)),
+        "total": {unit: _money(figure) for unit, figure in made.totals.items()},
+        "drivers": _map(made.drivers),
         "largest_driver": {unit: answer.largest or None for unit, answer in firm.items()},
         "firm": {unit: answer.firm for unit, answer in firm.items()},
         "could_overtake": {unit: list(answer.overtaking) for unit, answer in firm.items()},
         "owners": {kind: _owners(given, kind) for kind in OWNER_KINDS},
-        "owned_share": {kind: _owned(given, kind, 0) for kind in OWNER_KINDS},
-        "directly_tagged_share": {kind: _owned(given, kind, 1) for kind in OWNER_KINDS},
+        "owned_share": {kind: _owned(given, kind, lambda shares: shares.owned) for kind in OWNER_KINDS},
+        "directly_tagged_share": {kind: _owned(given, kind, lambda shares: shares.tagged) for kind in OWNER_KINDS},
         "unknown_values": {kind: _unknown_values(given, kind) for kind in OWNER_KINDS},
         "near_misses": [
             {"kind": miss.kind, "what": miss.what, "found": miss.found, "near": list(miss.near)}
             for miss in given.near_misses
         ],
-        **{name: _group(given, dim) for name, dim in _GROUPS.items()},
-        "commitments": _commitments(given),
+        **{name: _map(made.groups[dim], (dim,)) for name, dim in _GROUPS.items()},
+        "commitments": _commitments(made),
         "unit_costs": _unit_costs(given),
         "comparisons": [
             {"unit": answer.unit, "cheapest": answer.cheapest or None, "reason": answer.reason}
@@ -53,7 +57,7 @@ def answers(given: ReportInput, totals: dict[str, Figure]) -> dict[str, Any]:
             }
             for rate in given.amounts.used.values()
         ],
-        "not_added": not_added(given, totals),
+        "not_added": not_added(given, made.totals),
         "splits": [split.name for split in given.settings.splits if split.name in given.dividing],
         "split_notes": [{"kind": n.kind, "split": n.split, "says": n.says} for n in given.split_notes],
     }
@@ -80,6 +84,10 @@ def _money(figure: Figure | None) -> str | None:
     return None if figure is None or figure.value is None else money.text(figure.value)
 
 
+def _sum(figures: Iterable[Figure]) -> Decimal:
+    return money.add(figure.value for figure in figures if figure.value is not None)
+
+
 def _share(figure: Figure) -> str | None:
     return None if figure.value is None else str(money.round_places(figure.value, _SHARE_PLACES))
 
@@ -89,10 +97,6 @@ def _map(by_unit: ByUnit, dims: tuple[str, ...] = ()) -> dict[str, dict[str, str
         unit: {names_of(key, dims)[0]: _money(figure) for key, figure in figures.items()}
         for unit, figures in by_unit.items()
     }
-
-
-def _group(given: ReportInput, dim: str) -> dict[str, dict[str, str | None]]:
-    return _map(given.amounts.by_unit(dim, DIMS[dim], given.spend[dim]), DIMS[dim])
 
 
 def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
@@ -106,7 +110,9 @@ def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
                 "amount": _money(share.amount),
                 "amount_rounded": str(cents),
                 "direct": _money(share.direct) or "0",
-                "shared": money.text(money.add(part.value for part in share.shared if part.value is not None)),
+                "received": money.text(_sum(share.shared)),
+                "given": money.text(_sum(share.given)),
+                "shared": money.text(money.subtract(_sum(share.shared), _sum(share.given))),
                 "by": {key[1]: _money(figure) for key, figure in direct.items() if key[0] == share.owner},
                 "figure": share.amount.id,
             }
@@ -115,9 +121,8 @@ def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
     return answer
 
 
-def _owned(given: ReportInput, kind: OwnerKind, which: int) -> dict[str, str | None]:
-    found = {unit: spending.owned_shares(given, kind, unit) for unit in given.owner_direct.get(kind, {})}
-    return {unit: _share(shares[which]) for unit, shares in found.items() if shares}
+def _owned(given: ReportInput, kind: OwnerKind, which: Callable[[Owned], Figure]) -> dict[str, str | None]:
+    return {unit: _share(which(shares)) for unit, shares in given.owned[kind].items()}
 
 
 def _unknown_values(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, str | None]]:
@@ -127,25 +132,20 @@ def _unknown_values(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, 
     }
 
 
-def _commitments(given: ReportInput) -> list[dict[str, Any]]:
-    tables = closing.commitments(given).tables
-    rows = tables[0].rows if tables else ()
-    names = ("bought", "used", "unused", "utilisation", "difference")
-    answer = []
-    for name, unit, *cells in rows:
-        values = {
-            what: _share(cell) if what == "utilisation" else _money(cell)
-            for what, cell in zip(names, cells, strict=True)
-            if isinstance(cell, Figure)
+def _commitments(made: Made) -> list[dict[str, Any]]:
+    return [
+        {
+            "commitment": one.name, "currency": one.unit, "bought": _money(one.bought), "used": _money(one.used),
+            "unused": _money(one.unused), "utilisation": _share(one.utilisation), "difference": _money(one.difference),
         }
-        answer.append({"commitment": name, "currency": unit, **values})
-    return answer
+        for one in made.commitments
+    ]  # fmt: skip
 
 
 def _unit_costs(given: ReportInput) -> list[dict[str, Any]]:
     return [
         {
-            "service": cost.service, "unit": cost.unit, "cost": _money(cost.cost), "currency": cost.cost.unit,
+            "service": cost.service, "unit": cost.unit, "cost_of": cost.of or None, "cost": _money(cost.cost), "currency": cost.cost.unit,
             "quantity": _money(cost.quantity), "cost_per_unit": _money(cost.per_unit), "wasted": _money(cost.wasted),
             "reason": cost.per_unit.note or None, "figure": cost.per_unit.id,
         }

@@ -6,32 +6,34 @@ from unitcost.facts.rules import OWNER_KINDS
 from unitcost.figure import Figure
 from unitcost.report import charts
 from unitcost.report.answers import answers, not_added
-from unitcost.report.inputs import DIMS, ReportInput
+from unitcost.report.figures import make
+from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Report, Section, Tile
 from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units, work
 
 
 def build(given: ReportInput) -> Report:
     """Report of an input; the same input gives the same report."""
+    made = make(given)
     sections = [
         spending.extra(given),
         changes.trend(given),
-        spending.drivers(given),
+        spending.drivers(given, made),
         changes.flow(given),
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
-        units.unit_costs(given),
+        units.unit_costs(given, made),
         endpoints.endpoints(given),
-        capacity.capacity(given),
+        capacity.capacity(given, made),
         work.work(given),
         changes.movers(given),
         spending.untagged(given),
-        closing.commitments(given),
-        *(spending.group(given, key) for key in ("lines", "providers", "services", "accounts", "regions")),
-        spending.months(given),
+        closing.commitments(made),
+        *(spending.group(given, made, key) for key in ("lines", "providers", "services", "accounts", "regions")),
+        spending.months(given, made),
         closing.closing(given),
         loaded.data(given),
     ]
-    totals = _totals(given)
+    totals = made.totals
     return Report(
         title=_title(given),
         selection=given.selection,
@@ -41,13 +43,8 @@ def build(given: ReportInput) -> Report:
         sections=tuple(section for section in sections if section is not None and (totals or section.tables)),
         messages=tuple(_messages(given, totals)),
         closes=closing.closes(given),
-        answers=answers(given, totals),
+        answers=answers(given, made),
     )
-
-
-def _totals(given: ReportInput) -> dict[str, Figure]:
-    by_unit = given.amounts.by_unit("line", DIMS["line"], given.spend["line"])
-    return {unit: given.amounts.total("spend", unit, list(found.values()), "total") for unit, found in by_unit.items()}
 
 
 def _title(given: ReportInput) -> str:
@@ -87,11 +84,11 @@ def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section
         for unit, figure in totals.items()
     ]
     for unit in totals:
-        shares = spending.owned_shares(given, "team", unit)
+        shares = given.owned["team"].get(unit)
         if shares:
-            tiles.append(
-                Tile(name=f"Owned by a team, {unit}", figure=shares[0], kind="share", beside=_tagged(shares[1]))
-            )
+            splits = bool(given.settings.splits)
+            beside = _tagged(shares.tagged) + (", before splits" if splits else "")
+            tiles.append(Tile(name=f"Owned by a team, {unit}", figure=shares.owned, kind="share", beside=beside))
     tiles += [
         Tile(name=f"{cost.service} per {cost.unit}, {cost.cost.unit}", figure=cost.per_unit, kind="unit")
         for cost in given.unit_costs[:2]
@@ -101,7 +98,7 @@ def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section
 
 
 def _tagged(share: Figure) -> str:
-    return f"{charts.percent(share.value)} tagged directly" if share.value is not None else ""
+    return f"{charts.percent(share.value)} tagged" if share.value is not None else ""
 
 
 def _change(sections: list[Section], unit: str) -> str:
@@ -115,4 +112,4 @@ def _change(sections: list[Section], unit: str) -> str:
         return ""
     sign = "+" if change.value >= 0 else "−"
     relative = charts.percent(abs(change.value) / abs(before.value))
-    return f"{sign}{relative} in {table.columns[2].name} against {table.columns[1].name}"
+    return f"{sign}{relative} from {table.columns[1].name} to {table.columns[2].name}"

@@ -9,6 +9,7 @@ from unitcost.facts.answers import (
     EndpointAnswer,
     Firmness,
     NearMiss,
+    Owned,
     OwnerShare,
     SplitNote,
     UnitCost,
@@ -44,6 +45,10 @@ DIMS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Dimensions that tell what is bought, used and left unused of each commitment.
+COMMITMENTS = ("commitment", "commitment_status", "charge_category")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything that `build` needs.
@@ -58,10 +63,12 @@ class ReportInput:
         Kind -> unit -> owners after the splits.
     owner_direct
         Kind -> unit -> (owner, how) -> figure of their own charges.
+    owned
+        Kind -> unit -> shares of the spend that have an owner.
     bridge_billed, bridge_effective
         Sums of billed and effective cost by `bridge_step`.
     commitments_billed, commitments_effective
-        Sums by (commitment, commitment_status, charge_category).
+        Sums by `COMMITMENTS`.
     dividing
         Names of the splits that divided something.
     movers
@@ -72,6 +79,8 @@ class ReportInput:
         What is known about work; None when nothing is.
     endpoints
         Unit -> endpoints that are paid for, the dearest first.
+    currency
+        The only currency whose charges were asked for; empty = all.
     """
 
     selection: Selection
@@ -82,6 +91,7 @@ class ReportInput:
     spend: dict[str, list[SpendRow]]
     owners: dict[OwnerKind, dict[str, list[OwnerShare]]]
     owner_direct: dict[OwnerKind, ByUnit]
+    owned: dict[OwnerKind, dict[str, Owned]]
     closing: list[ClosingRow]
     billed: Amounts
     effective: Amounts
@@ -99,6 +109,7 @@ class ReportInput:
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
     work: WorkAnswers | None = None
     endpoints: dict[str, list[EndpointAnswer]] = field(default_factory=dict)
+    currency: str = ""
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:

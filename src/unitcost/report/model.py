@@ -17,11 +17,22 @@ Cell = str | Figure | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table: its name, how its cells are printed, and what is printed where there is nothing."""
+    """A column of a table.
+
+    Parameters
+    ----------
+    kind
+        How its cells are printed.
+    none
+        What is printed where there is nothing.
+    spare
+        Whether a terminal that is too narrow for the whole table leaves it out.
+    """
 
     name: str
     kind: Kind = "text"
     none: str = "–"
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, PLATFORM, STORAGE
 from unitcost.facts.naming import spelt_owner
 from unitcost.facts.spend import BESIDE_LINES
 from unitcost.figure import Figure, figure_id, total
+from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
-from unitcost.report.sections.spending import drivers_by_unit
 from unitcost.report.sections.tables import TOP, amount_tables
 
 #: What is paid for and is no capacity that somebody could hold.
@@ -21,13 +21,13 @@ _APART = frozenset({STORAGE, DATA_MOVEMENT, LLM_API, PLATFORM, *BESIDE_LINES})
 NOBODY = "(held by nobody)"
 
 
-def capacity(given: ReportInput) -> Section | None:
+def capacity(given: ReportInput, made: Made) -> Section | None:
     """Paid capacity by what became of it; None when nothing is known about work."""
     if given.work is None or not given.work.capacity:
         return None
     notes = [note for found in given.work.capacity.values() for note in found.notes]
     workers = given.work.workers
-    tables = [*_states(given)]
+    tables = [*_states(given, made)]
     for unit, found in given.work.capacity.items():
         tables.append(_by(given, "team", unit, found.parts, lambda part: _team(workers, part), TOP))
         tables.append(_by(given, "resource", unit, found.parts, lambda part: part.place, TOP))
@@ -39,11 +39,11 @@ def capacity(given: ReportInput) -> Section | None:
     )  # fmt: skip
 
 
-def _states(given: ReportInput) -> Sequence[Table]:
+def _states(given: ReportInput, made: Made) -> Sequence[Table]:
     """The whole bill once: capacity by what became of it, and all else by what it is for."""
     assert given.work is not None
     by_unit = {}
-    for unit, drivers in drivers_by_unit(given).items():
+    for unit, drivers in made.drivers.items():
         found = given.work.capacity.get(unit)
         figures: dict[tuple[str | None, ...], Figure] = {}
         for state in STATES:

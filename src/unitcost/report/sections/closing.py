@@ -6,16 +6,14 @@ from decimal import Decimal
 
 from unitcost import money
 from unitcost.facts.spend import ClosingRow
-from unitcost.figure import Figure, Rows, figure_id, ratio
+from unitcost.figure import Figure, Rows, figure_id
 from unitcost.figure import total as sum_of
-from unitcost.report.amounts import ByUnit
+from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
 
-_TERM = (
-    "Used + unused equals what was bought once the whole term is loaded; "
-    "until then the difference is what is still to be used."
-)
+_COSTS = "Bought is billed cost; used and unused are effective cost. The difference is used + unused - bought."
+_TERM = "It is zero once the whole term is loaded; until then it is what is still to be used."
 
 
 def difference(row: ClosingRow) -> Decimal | None:
@@ -49,13 +47,19 @@ def message(row: ClosingRow) -> str:
 
 
 def closing(given: ReportInput) -> Section:
-    """Billed cost beside the invoice totals, and the bridge from effective to billed."""
-    rows = tuple(_row(given, row, number) for number, row in enumerate(given.closing))
+    """Billed cost beside the invoice totals, one table per currency, and the bridge from effective to billed."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for number, row in enumerate(given.closing):
+        rows.setdefault(row.currency, []).append(_row(given, row, number))
     columns = (
-        Column(name="month"), Column(name="provider"), Column(name="account"), Column(name="invoice"),
-        Column(name="currency"), Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
-        Column(name="difference", kind="money"), Column(name="closes"),
+        Column(name="month"), Column(name="provider"), Column(name="account", spare=True), Column(name="invoice"),
+        Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
+        Column(name="difference", kind="money"), Column(name=""),
     )  # fmt: skip
+    invoices = [
+        Table(columns=columns, rows=tuple(found), unit=unit, caption=f"Invoices in {unit}")
+        for unit, found in sorted(rows.items())
+    ]
     checked = sum(row.invoice_total is not None for row in given.closing)
     note = (
         f"{checked} of {len(given.closing)} are checked against an invoice total. "
@@ -63,7 +67,7 @@ def closing(given: ReportInput) -> Section:
     )
     return Section(
         key="closing", title="Closing", question="Does the ledger agree with the invoices?",
-        tables=(Table(columns=columns, rows=rows), *_bridges(given)), notes=(note,) if checked < len(given.closing) else (),
+        tables=(*invoices, *_bridges(given)), notes=(note,) if checked < len(given.closing) else (),
     )  # fmt: skip
 
 
@@ -82,7 +86,7 @@ def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
         for part in row.parts
     )  # fmt: skip
     billed = sum_of(figure_id("closing", *name, "billed", at=at), parts, unit=row.currency, label="billed")
-    says, gap, verdict = None, None, "not checked"
+    says, gap, verdict = None, None, ""
     if row.invoice_total is not None:
         says = Figure(
             id=figure_id("closing", *name, "invoice", at=at), value=row.invoice_total, unit=row.currency, basis="billed",
@@ -92,10 +96,15 @@ def _row(given: ReportInput, row: ClosingRow, number: int) -> tuple[Cell, ...]:
             id=figure_id("closing", *name, "difference", at=at), value=difference(row), unit=row.currency,
             basis="derived", op="difference", formula="billed - invoice total", inputs=(billed, says), label="difference",
         )  # fmt: skip
-        verdict = "yes" if not gap.value else f"differs by {money.text(gap.value)}" if row.row_count else "no charges"
+        verdict = "" if not gap.value else f"differs by {money.text(gap.value)}" if row.row_count else "no charges"
     return (
-        row.billing_month, row.provider, row.billing_account, row.invoice_id or "–", row.currency, billed, says, gap, verdict,
+        row.billing_month, row.provider or None, row.billing_account or None, _name(row), billed, says, gap, verdict,
     )  # fmt: skip
+
+
+def _name(row: ClosingRow) -> str | None:
+    """Invoice, or the account whose charges name none."""
+    return row.invoice_id or (f"account {row.billing_account}" if row.billing_account else None)
 
 
 def _bridges(given: ReportInput) -> list[Table]:
@@ -130,59 +139,22 @@ def _bridge(
     )  # fmt: skip
 
 
-def commitments(given: ReportInput) -> Section:
-    """What was committed to, what was used of it, and what was paid for nothing."""
-    dims = ("commitment", "commitment_status", "charge_category")
-    bought = _picked(given.billed.by_unit("commitment", dims, given.commitments_billed), lambda s, c: c == "Purchase")
-    effective = given.effective.by_unit("commitment", dims, given.commitments_effective)
-    used = _picked(effective, lambda s, c: c != "Purchase" and s != "Unused")
-    unused = _picked(effective, lambda s, c: s == "Unused")
-    names = sorted({*bought, *used, *unused})
-    rows = tuple(
-        _commitment(
-            given, unit, name, bought.get((unit, name), []), used.get((unit, name), []), unused.get((unit, name), [])
-        )
-        for unit, name in names
-    )
+def commitments(made: Made) -> Section:
+    """What was committed to, what was used of it, and what was paid for nothing, one table per currency."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in made.commitments:
+        cells = (one.name, one.bought, one.used, one.unused, one.utilisation, one.difference)
+        rows.setdefault(one.unit, []).append(cells)
     columns = (
-        Column(name="commitment"), Column(name="currency"), Column(name="bought (billed)", kind="money"),
-        Column(name="used (effective)", kind="money"), Column(name="unused (effective)", kind="money"),
-        Column(name="utilisation", kind="share"), Column(name="used + unused - bought", kind="money"),
+        Column(name="commitment"), Column(name="bought", kind="money"), Column(name="used", kind="money"),
+        Column(name="unused", kind="money"), Column(name="utilisation", kind="share"),
+        Column(name="difference", kind="money"),
     )  # fmt: skip
     return Section(
         key="commitments", title="Commitments", question="What was committed to, and was it used?",
-        tables=(Table(columns=columns, rows=rows),) if rows else (),
-        notes=(_TERM,) if rows else ("No commitments in this range.",),
+        tables=tuple(
+            Table(columns=columns, rows=tuple(found), unit=unit, caption=f"Commitments in {unit}")
+            for unit, found in rows.items()
+        ),
+        notes=(_COSTS, _TERM) if rows else ("No commitments in this range.",),
     )  # fmt: skip
-
-
-def _picked(by_unit: ByUnit, test: object) -> dict[tuple[str, str], list[Figure]]:
-    assert callable(test)
-    found: dict[tuple[str, str], list[Figure]] = {}
-    for unit, figures in by_unit.items():
-        for (name, status, category), figure in figures.items():
-            if name is not None and test(status, category):
-                found.setdefault((unit, name), []).append(figure)
-    return found
-
-
-def _commitment(
-    given: ReportInput, unit: str, name: str, bought: list[Figure], used: list[Figure], unused: list[Figure]
-) -> tuple[Cell, ...]:
-    at = given.effective.selection.tag
-
-    def add(what: str, parts: list[Figure]) -> Figure:
-        return sum_of(figure_id("commitment", name, unit, what, at=at), tuple(parts), unit=unit, label=what)
-
-    paid, use, waste = add("bought", bought), add("used", used), add("unused", unused)
-    whole = add("used and unused", [*used, *unused])
-    gap = Figure(
-        id=figure_id("commitment", name, unit, "difference", at=at),
-        value=money.subtract(whole.value or money.ZERO, paid.value or money.ZERO), unit=unit, basis="derived",
-        op="difference", formula="used + unused - bought", inputs=(whole, paid), label="difference",
-    )  # fmt: skip
-    share = ratio(
-        figure_id("commitment", name, unit, "utilisation", at=at), use, whole, unit="share", label=f"utilisation of {name}",
-        empty="no use in this range",
-    )  # fmt: skip
-    return name, unit, paid, use, waste, share, gap if bought else None

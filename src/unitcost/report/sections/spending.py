@@ -8,10 +8,10 @@ from unitcost import money
 from unitcost.facts.answers import OwnerShare
 from unitcost.facts.rules import UNTAGGED, OwnerKind
 from unitcost.facts.spend import BESIDE_LINES, SpendRow
-from unitcost.figure import Figure, figure_id, ratio
+from unitcost.figure import Figure, figure_id
 from unitcost.figure import total as sum_of
 from unitcost.report import charts
-from unitcost.report.amounts import ByUnit
+from unitcost.report.figures import Made
 from unitcost.report.inputs import DIMS, ReportInput, colours_of, shown_driver
 from unitcost.report.model import Cell, Chart, Column, Section, Table
 from unitcost.report.sections.tables import amount_tables, ranked, share
@@ -20,15 +20,9 @@ from unitcost.report.sections.tables import amount_tables, ranked, share
 BEFORE_SPLITS = "Before shared cost is divided: the tables of owners show it divided, and their totals are the same."
 
 
-def drivers_by_unit(given: ReportInput) -> ByUnit:
-    """Amounts by the name under which each driver is shown."""
-    raw = given.amounts.by_unit("driver-part", DIMS["driver"], given.spend["driver"])
-    return given.amounts.regroup("driver", raw, lambda key: (shown_driver(key[0], key[2]),))
-
-
-def drivers(given: ReportInput) -> Section:
+def drivers(given: ReportInput, made: Made) -> Section:
     """What the money is for."""
-    by_unit = drivers_by_unit(given)
+    by_unit = made.drivers
     rules = _rules(given.spend["driver"])
     tables = amount_tables(
         "driver", by_unit, given.amounts, names=("driver",), top=20,
@@ -185,29 +179,16 @@ def _how_by_owner(given: ReportInput, kind: OwnerKind, unit: str) -> dict[str, s
     return {owner: ", ".join(sorted(way for way in ways if way)) for owner, ways in found.items()}
 
 
-def owned_shares(given: ReportInput, kind: OwnerKind, unit: str) -> tuple[Figure, Figure] | None:
-    """Share of the spend that has an owner, and share that is tagged directly."""
-    direct = given.owner_direct.get(kind, {}).get(unit)
-    if not direct:
-        return None
-    at = given.selection.tag
-    whole = given.amounts.total(f"owned-{kind}", unit, list(direct.values()))
-
-    def part(name: str, ways: tuple[str, ...]) -> Figure:
-        chosen = [figure for key, figure in direct.items() if key[1] in ways]
-        owned = given.amounts.total(f"{name}-{kind}", unit, chosen, label=name)
-        return ratio(figure_id(f"{name}-share", kind, unit, at=at), owned, whole, unit="share", label=f"{name} share")
-
-    return part("owned", ("tag", "rule", "inherited")), part("tagged", ("tag",))
-
-
 def _owned_note(given: ReportInput, kind: OwnerKind, unit: str) -> str:
-    shares = owned_shares(given, kind, unit)
-    if shares is None or shares[0].value is None or shares[1].value is None:
+    shares = given.owned[kind].get(unit)
+    if shares is None or shares.owned.value is None or shares.tagged.value is None:
         return ""
-    owned, tagged = (charts.percent(share.value) for share in shares if share.value is not None)
     article = "an" if kind == "experiment" else "a"
-    return f"{owned} of the {unit} spend has {article} {kind}; {tagged} is tagged directly."
+    before = " Both are before shared cost is divided." if given.settings.splits else ""
+    return (
+        f"{charts.percent(shares.owned.value)} of the {unit} spend has {article} {kind}; "
+        f"{charts.percent(shares.tagged.value)} is tagged directly.{before}"
+    )
 
 
 _GROUPS = {
@@ -219,10 +200,10 @@ _GROUPS = {
 }
 
 
-def group(given: ReportInput, key: str) -> Section:
+def group(given: ReportInput, made: Made, key: str) -> Section:
     """Totals by one dimension."""
     dim, title, question = _GROUPS[key]
-    by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
+    by_unit = made.groups[dim]
     return Section(
         key=key,
         title=title,
@@ -231,11 +212,11 @@ def group(given: ReportInput, key: str) -> Section:
     )
 
 
-def months(given: ReportInput) -> Section:
+def months(given: ReportInput, made: Made) -> Section:
     """Totals by billing month and by month of use."""
     tables = []
     for dim in ("billing_month", "month"):
-        by_unit = given.amounts.by_unit(dim, DIMS[dim], given.spend[dim])
+        by_unit = made.groups[dim]
         name = "billing month" if dim == "billing_month" else f"month of use, {given.selection.timezone}"
         tables += list(amount_tables(dim, by_unit, given.amounts, names=(name,), dims=(dim,), ordered=True))
     return Section(
