@@ -14,7 +14,7 @@ from unitcost.facts.rules import OWNER_KINDS, OwnerKind, OwnerRules, Settings
 from unitcost.facts.spend import Attribution
 
 #: Raised when decisions change though no rule does.
-_REVISION = 2
+_REVISION = 3
 
 
 def owner_rules(settings: Settings, kind: OwnerKind) -> OwnerRules:

@@ -12,7 +12,7 @@ from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.fx import rate_days, rate_in_force
-from unitcost.attribution.near import near_keys, near_values
+from unitcost.attribution.near import near_drivers, near_keys, near_values
 from unitcost.attribution.periods import Granularity, place
 from unitcost.attribution.ranking import firmness
 from unitcost.attribution.splits import Pool, apply_splits, pool_of
@@ -82,7 +82,7 @@ def attribute(ledger: Ledger, settings: Settings) -> list[NearMiss]:
     mark = fingerprint(settings)
     if not ledger.attributed(mark):
         ledger.write_attributions(mark, attributions)
-    misses: list[NearMiss] = []
+    misses = near_drivers(settings.drivers)
     for kind in OWNER_KINDS:
         rules = owner_rules(settings, kind)
         misses += near_values(rules, attributions) + near_keys(rules, facets)

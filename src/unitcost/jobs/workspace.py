@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from unitcost import config
+from unitcost.attribution.named import with_drivers
 from unitcost.errors import BadSetting, UnitcostError
 from unitcost.facts.days import check_day
 from unitcost.facts.rules import Settings
@@ -73,11 +74,14 @@ def open_workspace(folder: Path | str = ".", *, config_file: Path | None = None,
     ------
     BadSetting
         When the folder does not exist or `as_of` is no date that a bill could have.
+    UnknownName
+        When a charge or a split names a driver that there is not.
     """
     base = Path(folder)
     if not base.is_dir():
         raise BadSetting(f"there is no folder `{folder}`", mend="give an existing folder with --folder")
-    return Workspace(folder=base, settings=config.read(base, file=config_file), now=_moment(as_of))
+    settings = with_drivers(config.read(base, file=config_file))
+    return Workspace(folder=base, settings=settings, now=_moment(as_of))
 
 
 def _moment(as_of: str) -> datetime:
