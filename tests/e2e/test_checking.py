@@ -121,5 +121,5 @@ def test_a_service_in_two_currencies_does_not_stop_the_report(desk: Desk) -> Non
 def test_names_that_nearly_match_are_listed(desk: Desk) -> None:
     desk.load(str(desk.write("bill.csv", text([row(0), row(1, Tags='{"team": "rsik"}')]))))
     desk.write("unitcost.toml", '[owners.team]\nfrom = ["tags.team"]\nknown = ["risk"]\n')
-    answer = answers(desk)["Are owners spelt in one way?"]
-    assert answer == ("warn", "no: the value `rsik` looks like `risk` (team)")
+    answer = answers(desk)["Are names spelt in one way?"]
+    assert answer == ("warn", "no: team value `rsik` looks like `risk`")

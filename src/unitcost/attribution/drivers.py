@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from unitcost.attribution import drivers_aws, drivers_azure, drivers_gcp, drivers_generic
 from unitcost.attribution.tags import environment_of, purpose_of
 from unitcost.facts.charges import Facet
-from unitcost.facts.rules import UNKNOWN_DRIVER, DriverRule
+from unitcost.facts.rules import STATED_PROVIDER, UNKNOWN_DRIVER, DriverRule
 from unitcost.facts.spend import USAGE_LINES, Line
 from unitcost.facts.when import parse
 
@@ -25,6 +25,7 @@ SHIPPED: tuple[DriverRule, ...] = tuple(
     for name, driver, when in rules
 )
 NO_RULE = "no rule matched"
+STATED = "[[charge]] of the settings"
 #: Columns that nearly every facet has another value in; conditions on them are not worth remembering.
 _OWN = {"resource_id", "resource_name"}
 
@@ -80,6 +81,8 @@ class DriverFinder:
 
     def find(self, facet: Facet, line: Line) -> tuple[str, str]:
         """Driver of a facet that is such a line of the bill, and the rule."""
+        if facet.values.get("service_provider_name") == STATED_PROVIDER and facet.tags.get("driver"):
+            return facet.tags["driver"], STATED
         rule = self.user.find(facet)
         if rule is not None:
             return rule.driver, rule.name

@@ -9,7 +9,8 @@ from unitcost.attribution.owners import DEFAULT_SOURCES, TAG, UNKNOWN_VALUE
 from unitcost.attribution.tags import fold
 from unitcost.errors import near_names
 from unitcost.facts.answers import NearMiss
-from unitcost.facts.rules import OwnerRules
+from unitcost.facts.drivers import SHIPPED_NAMES
+from unitcost.facts.rules import DriverRule, OwnerRules
 
 #: Two letters changed places, or one of four is another: that much alike, or more.
 _ALIKE = 0.75
@@ -63,6 +64,17 @@ def near_keys(rules: OwnerRules, seen: Iterable[Sequence[str]]) -> list[NearMiss
         if wanted.keys().isdisjoint(folded.values()):
             misses.update({key: near for key, name in folded.items() if (near := _near(name, wanted))})
     return [NearMiss(kind=rules.kind, what="key", found=key, near=(near,)) for key, near in sorted(misses.items())]
+
+
+def near_drivers(rules: Iterable[DriverRule]) -> list[NearMiss]:
+    """Drivers of the user's rules that are spelt like one that ships, but for a letter or two."""
+    shipped = {fold(name): name for name in SHIPPED_NAMES}
+    made = sorted({rule.driver for rule in rules} - set(shipped.values()))
+    return [
+        NearMiss(kind="driver", what="rule", found=name, near=(near,))
+        for name in made
+        if (near := _near(fold(name), shipped))
+    ]
 
 
 def _near(name: str, wanted: dict[str, str]) -> str:

@@ -5,9 +5,11 @@ A command file has one click command by the name `command`. It reads arguments, 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
@@ -26,6 +28,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 #: What a shell reports for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE.
 _INTERRUPTED, _PIPE_CLOSED = 130, 141
+_SYSTEM_MENDS = {
+    errno.ENOSPC: "free some space on the disk, and try again",
+    errno.EDQUOT: "free some space on the disk, and try again",
+    errno.EROFS: "work where files can be written",
+    errno.EISDIR: "name a file, not a folder",
+    errno.ENAMETOOLONG: "use a shorter name",
+    errno.ENOENT: "check the path; a folder must exist before a file is written into it",
+}
 
 
 class LazyGroup(click.Group):
@@ -73,8 +83,15 @@ class LazyGroup(click.Group):
         except OSError as error:
             if ctx.params.get("debug"):
                 _print_traceback(error)
-            click.echo(f"{error.filename or 'output'}: {error.strerror or error}", err=True)
+            click.echo(str(_of_system(error)), err=True)
             ctx.exit(1)
+
+
+def _of_system(error: OSError) -> UnitcostError:
+    """What the system refuses, as a message with what to do about it."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "output"
+    mend = _SYSTEM_MENDS.get(error.errno or 0, "check the path and its rights")
+    return UnitcostError(error.strerror or str(error), where=where, mend=mend)
 
 
 def _print_traceback(error: Exception) -> None:
@@ -102,6 +119,9 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a sign that the terminal cannot show must not end the program
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli.main(prog_name="unitcost")
     finally:

@@ -74,7 +74,7 @@ def print_table(
     if title:
         _say(console, title, "bold")
     bands = bands_of(headers, rows, numeric, console.width)
-    rule = "─" * max((band.width for band in bands), default=0)
+    rule = _rule_sign(console) * max((band.width for band in bands), default=0)
     if any(headers):
         for band in bands:
             for line in band.header(headers):
@@ -134,6 +134,15 @@ def _print_model_table(table: Table, width: int) -> None:
         rows = [[row[place] for place in kept] for row in rows]
     click.echo("")
     print_table(headers, rows, title=table.caption, totals=int(has_total), numeric=numeric, width=width)
+
+
+def _rule_sign(console: Console) -> str:
+    """Line to draw with, as far as the encoding of the terminal has one."""
+    try:
+        "─".encode(console.encoding)
+    except UnicodeEncodeError:
+        return "-"
+    return "─"
 
 
 def _paragraph(console: Console, text: str, style: str = "") -> None:

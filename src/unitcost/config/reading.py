@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from unitcost.config import schema
 from unitcost.config.problems import describe
 from unitcost.errors import BadSetting
+from unitcost.facts.paths import kind_of
 from unitcost.facts.rules import (
     OWNER_KINDS,
     DriverRule,
@@ -49,7 +51,7 @@ def read(folder: Path, *, file: Path | None = None) -> Settings:
     BadSetting
         When the file cannot be read or something in it is not allowed; the message names every problem.
     """
-    path = file or next((p for p in (folder / "unitcost.toml", folder / "pyproject.toml") if p.is_file()), None)
+    path = file or next((p for p in (folder / "unitcost.toml", folder / "pyproject.toml") if _stands(p)), None)
     if path is None:
         return Settings()
     data = _parse(path)
@@ -66,6 +68,17 @@ def read(folder: Path, *, file: Path | None = None) -> Settings:
     if problems:
         raise _bad(path.name, problems)
     return _settings(checked, path.name)
+
+
+def _stands(path: Path) -> bool:
+    """Whether settings stand under a path; what is there in their place must not be passed over.
+
+    A folder or a pipe by the name of a `pyproject.toml` is another tool's business.
+    """
+    if path.name != "unitcost.toml" or path.is_file() or not os.path.lexists(path):
+        return path.is_file()
+    what = f"it is {kind_of(path.stat().st_mode)}" if path.exists() else "it is a link to what is not there"
+    raise BadSetting(f"{what}, and settings are a file", where=str(path), mend="move it away, or put a file there")
 
 
 def _parse(path: Path) -> dict[str, Any]:

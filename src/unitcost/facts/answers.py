@@ -106,7 +106,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
-    """A name in the bills that looks like a known one: an owner's name (`value`) or a tag's key (`key`)."""
+    """A name that looks like a known one.
+
+    `what` is a `value` (the name of an owner) or a `key` (of a tag) in the bills, or a `rule` of the settings.
+    """
 
     kind: str
     what: str

@@ -16,6 +16,8 @@ OWNER_KINDS: tuple[OwnerKind, ...] = ("team", "project", "experiment")
 #: How a report calls what nobody claims; such charges have no owner.
 UNTAGGED = "untagged"
 UNKNOWN_DRIVER = "unknown"
+#: Provider of charges that only the settings state; their owners and driver stand in tags.
+STATED_PROVIDER = "stated in settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

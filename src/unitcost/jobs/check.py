@@ -183,14 +183,14 @@ def _owned(books: _Books, min_owned: float) -> Iterator[Check]:
 def _names(books: _Books) -> Iterator[Check]:
     """Names and tag keys that look like known ones; they are never merged by themselves."""
     near = [
-        f"the {miss['what']} `{miss['found']}` looks like `{miss['near'][0]}` ({miss['kind']})"
+        f"{miss['kind']} {miss['what']} `{miss['found']}` looks like `{miss['near'][0]}`"
         for miss in books.answers["near_misses"]
         if miss["near"]
     ]
     if near:
         yield Check(
-            question="Are owners spelt in one way?", verdict="warn", answer=f"no: {_some(near)}",
-            mend="mend the tags, or say what is meant with a rule or a further key under [owners]",
+            question="Are names spelt in one way?", verdict="warn", answer=f"no: {_some(near)}",
+            mend="mend the tags, or say what is meant with a rule or a further key in the settings",
         )  # fmt: skip
 
 

@@ -27,6 +27,8 @@ def demo(
     BadSetting
         When the folder holds something else and `force` is not said.
     """
+    if folder.exists() and not folder.is_dir():
+        raise BadSetting(f"`{folder}` is no folder", mend="give another name with --folder")
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists() and not force:
         raise BadSetting("the folder is not empty", where=str(folder), mend="give another folder, or say --force")
     samples.write(folder)

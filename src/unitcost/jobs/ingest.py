@@ -6,21 +6,21 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
 from unitcost import readers
 from unitcost.errors import BadFile, UnitcostError
-from unitcost.facts.rules import LoadEntry
+from unitcost.facts.paths import printable
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.facts.work import WorkPlan
 from unitcost.jobs import fetching
+from unitcost.jobs.finding import Found, cannot_open, check_file, files_to_load, stated
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Claim, Ledger
-from unitcost.readers.live import Address, Window, address_of
+from unitcost.readers.live import Window
 from unitcost.units import MIB
 
 #: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
@@ -28,7 +28,6 @@ Progress = Callable[[str, int, int], None]
 _SCRATCH = "unitcost-"
 #: What is said about how files follow each other, not about how one is read.
 _RESTATING = ("replace", "version", "part")
-_SKIPPED_SUFFIXES = {".toml", ".md", ".duckdb", ".wal", ".html", ".png", ".py", ".sql", ".pdf", ".xlsx"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,26 +91,31 @@ def load(
         When an option means nothing.
     """
     _check_options(workspace, options or ReadOptions())
-    jobs = list(_files(workspace, paths, options or ReadOptions()))
+    jobs = files_to_load(workspace, paths, options or ReadOptions())
     if not jobs:
         raise UnitcostError(
-            "there is no file to load here", where=", ".join(paths), mend="name a file or a folder that holds some"
-        )
+            "there is no file to load here", where=", ".join(map(printable, paths)),
+            mend="name a file or a folder that holds some",
+        )  # fmt: skip
     records: list[LoadRecord] = []
-    files, failures = _fetched(workspace, jobs, window or Window(), progress)
-    if not files:
+    jobs, failures = _fetched(workspace, jobs, window or Window(), progress)
+    if not jobs:
         return LoadOutcome(records=(), failures=tuple(failures))
     insists = bool(options and options.replace)
-    names = frozenset(workspace.name(file) for file, _, _ in files)
+    names = frozenset(workspace.name(job.file) for job in jobs)
     with workspace.open_ledger(to_write=True) as ledger:
         _clear_scratch(workspace)
         _state_settings(workspace, ledger)
-        for file, source, said in files:
-            claim = Claim(apart=_other_entries(workspace, source), beside=names, insists=insists)
+        for job in jobs:
+            claim = Claim(apart=_other_entries(workspace, job.source), beside=names, insists=insists)
+            name = workspace.name(job.file)
             try:
-                records.append(_load_file(workspace, ledger, file, source, said, claim, progress))
+                check_file(job.file, name)
+                records.append(_load_file(workspace, ledger, job, claim, progress))
             except UnitcostError as error:
-                failures.append((workspace.name(file), error))
+                failures.append((name, error))
+            except OSError as error:
+                failures.append((name, cannot_open(error, name)))
     return LoadOutcome(records=tuple(records), failures=tuple(failures))
 
 
@@ -119,28 +123,26 @@ def _check_options(workspace: Workspace, said: ReadOptions) -> None:
     """Refuse options that mean nothing before a file is opened; a known file would not need them."""
     readers.check_options(said)
     for number, entry in enumerate(workspace.settings.loads):
-        stated = _stated(workspace, entry) or ReadOptions()
-        readers.check_options(stated, where=f"{workspace.settings.file}, load[{number}]")
-
-
-_Job = tuple[Path | Address, str, ReadOptions]
+        readers.check_options(
+            stated(workspace, entry) or ReadOptions(), where=f"{workspace.settings.file}, load[{number}]"
+        )
 
 
 def _fetched(
-    workspace: Workspace, jobs: Sequence[_Job], window: Window, progress: Progress | None
-) -> tuple[list[tuple[Path, str, ReadOptions]], list[tuple[str, UnitcostError]]]:
+    workspace: Workspace, jobs: Sequence[Found], window: Window, progress: Progress | None
+) -> tuple[list[Found], list[tuple[str, UnitcostError]]]:
     """The same jobs with files only: live sources are asked, and those that fail are told apart."""
-    files: list[tuple[Path, str, ReadOptions]] = []
+    files: list[Found] = []
     failures: list[tuple[str, UnitcostError]] = []
-    for place, source, said in jobs:
-        if isinstance(place, Path):
-            files.append((place, source, said))
+    for job in jobs:
+        if job.address is None:
+            files.append(job)
             continue
-        tell = partial(progress, place.shown) if progress else None
+        tell = partial(progress, job.address.shown) if progress else None
         try:
-            files.append((fetching.fetch(workspace, place, window, tell), source, said))
+            files.append(replace(job, file=fetching.fetch(workspace, job.address, window, tell)))
         except UnitcostError as error:
-            failures.append((place.shown, error))
+            failures.append((job.address.shown, error))
     return files, failures
 
 
@@ -161,18 +163,14 @@ def _other_entries(workspace: Workspace, source: str) -> frozenset[str]:
     return paths - {source} if source in paths else frozenset()
 
 
-def _load_file(
-    workspace: Workspace, ledger: Ledger, file: Path, source: str, options: ReadOptions, claim: Claim,
-    progress: Progress | None,
-) -> LoadRecord:  # fmt: skip
+def _load_file(workspace: Workspace, ledger: Ledger, job: Found, claim: Claim, progress: Progress | None) -> LoadRecord:
+    file, source, options = job.file, job.source, job.options
     name = workspace.name(file)
 
     def tell(done: int, total: int) -> None:
         if progress:
             progress(name, done, total)
 
-    if not file.is_file():
-        raise BadFile("there is no such file", where=name, mend="check the path")
     sha256 = _sha256(file)
     said = _said(options)
     known = ledger.known(name, sha256, source=source, options=options, said=said, claim=claim)
@@ -212,87 +210,6 @@ def _sha256(file: Path) -> str:
         while block := stream.read(4 * MIB):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _files(workspace: Workspace, paths: Sequence[str], said: ReadOptions) -> Iterator[_Job]:
-    """What to load in sorted order, each once, with the source it belongs to and what is said about it."""
-    entries = workspace.settings.loads
-    if not paths and not entries:
-        raise UnitcostError(
-            "there is nothing to load", where=str(workspace.folder),
-            mend="name files (`unitcost load bills/`), or run `unitcost init` to write [[load]] entries",
-        )  # fmt: skip
-    seen: set[Path | Address] = set()
-    if paths:
-        for path in paths:
-            for place in _places(path):
-                entry = _entry_of(workspace, place)
-                source = entry.path if entry else place.shown if isinstance(place, Address) else path
-                if _new(seen, place):
-                    yield place, source, merge(_stated(workspace, entry), said)
-        return
-    for entry in entries:
-        for place in _places(entry.path, workspace.folder):
-            if _new(seen, place):
-                yield place, entry.path, merge(_stated(workspace, entry), said)
-
-
-def _places(path: str, folder: Path | None = None) -> Sequence[Path | Address]:
-    """What a path or the address of a live source means."""
-    address = address_of(path)
-    if address:
-        return [address]
-    return _expand(folder / path if folder else Path(path))
-
-
-def _new(seen: set[Path | Address], place: Path | Address) -> bool:
-    resolved = place.resolve() if isinstance(place, Path) else place
-    if resolved in seen:
-        return False
-    seen.add(resolved)
-    return True
-
-
-def _entry_of(workspace: Workspace, place: Path | Address) -> LoadEntry | None:
-    if isinstance(place, Address):
-        return next((entry for entry in workspace.settings.loads if address_of(entry.path) == place), None)
-    name = workspace.name(place)
-    return next((entry for entry in workspace.settings.loads if fnmatch(name, entry.path)), None)
-
-
-def _stated(workspace: Workspace, entry: LoadEntry | None) -> ReadOptions | None:
-    """Options of an entry; the rate card that it names lies beside the settings."""
-    if entry is None or not entry.options.rates:
-        return entry.options if entry else None
-    return replace(entry.options, rates=str(workspace.folder / entry.options.rates))
-
-
-def merge(stated: ReadOptions | None, said: ReadOptions) -> ReadOptions:
-    """Options of a `[[load]]` entry, overruled by those of the call that say something."""
-    if stated is None:
-        return said
-    overrules = {f.name: getattr(said, f.name) for f in fields(ReadOptions) if getattr(said, f.name)}
-    return replace(stated, **overrules)
-
-
-def _expand(path: Path) -> list[Path]:
-    """Files that a path, folder or glob means, sorted; a path that matches nothing stands for itself."""
-    if path.is_dir():
-        return sorted(f for f in path.rglob("*") if f.is_file() and loadable(f.relative_to(path)))
-    if path.exists():
-        return [path]
-    pattern = str(path)
-    if not any(sign in pattern for sign in "*?["):
-        return [path]
-    anchor = Path(path.anchor)
-    found = anchor.glob(str(path.relative_to(anchor) if path.is_absolute() else path))
-    return sorted(f for f in found if f.is_file()) or [path]
-
-
-def loadable(path: Path) -> bool:
-    """Whether a file found in a folder could be data: not hidden, no settings, no page, no program."""
-    hidden = any(part.startswith(".") for part in path.parts)
-    return not hidden and path.suffix.lower() not in _SKIPPED_SUFFIXES
 
 
 def as_data(outcome: LoadOutcome) -> dict[str, object]:

@@ -9,7 +9,7 @@ from datetime import date
 from unitcost import money
 from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
-from unitcost.attribution.near import near_keys, near_values
+from unitcost.attribution.near import near_drivers, near_keys, near_values
 from unitcost.attribution.owners import owned_shares
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
@@ -111,7 +111,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
 def _near_misses(asking: Asking, groups: Mapping[str, Sequence[SpendRow]]) -> list[NearMiss]:
     """Names in the selected charges that almost match."""
     keys = asking.tag_keys()
-    misses: list[NearMiss] = []
+    misses = near_drivers(asking.settings.drivers)
     for kind in OWNER_KINDS:
         rules = owner_rules(asking.settings, kind)
         misses += near_values(rules, ((row.keys[0], row.keys[1]) for row in groups[kind])) + near_keys(rules, keys)

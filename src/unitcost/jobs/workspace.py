@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from unitcost import config
+from unitcost.attribution.named import with_drivers
 from unitcost.attribution.split_notes import check_splits
 from unitcost.errors import BadSetting, UnitcostError
 from unitcost.facts.days import check_day
+from unitcost.facts.paths import is_text, printable
 from unitcost.facts.rules import Settings
-from unitcost.ledger import Ledger
+from unitcost.ledger import Ledger, can_hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +41,14 @@ class Workspace:
         return self.folder / self.settings.ledger_path
 
     def name(self, file: Path) -> str:
-        """How the ledger calls a file: relative to the workspace where it lies inside."""
-        resolved = file.resolve()
-        base = self.folder.resolve()
-        return resolved.relative_to(base).as_posix() if resolved.is_relative_to(base) else resolved.as_posix()
+        """How the ledger calls a file: relative to the workspace where it lies inside, printable in any case.
+
+        A link is called by what it leads to, one that leads nowhere by itself.
+        """
+        there = "\0" not in str(file) and os.path.exists(file)
+        real = Path(os.path.realpath(file) if there else os.path.abspath(str(file).replace("\0", "\\0")))
+        base = Path(os.path.realpath(self.folder) if there else os.path.abspath(self.folder))
+        return printable((real.relative_to(base) if real.is_relative_to(base) else real).as_posix())
 
     def open_ledger(self, *, to_write: bool = False) -> Ledger:
         """Open the ledger; reading needs one that exists.
@@ -49,9 +56,9 @@ class Workspace:
         Raises
         ------
         UnitcostError
-            When there is none to read.
+            When there is none to read, or none can be made.
         """
-        if not to_write and not self.ledger_path.exists():
+        if not to_write and not self.ledger_path.exists() and can_hold(self.ledger_path.parent):
             raise UnitcostError(
                 "there is no ledger yet", where=str(self.ledger_path), mend="run `unitcost load` with your bills first"
             )
@@ -75,13 +82,30 @@ def open_workspace(folder: Path | str = ".", *, config_file: Path | None = None,
     BadSetting
         When the folder does not exist, `as_of` is no date that a bill could have, or a setting is not allowed or can
         never work.
+    UnknownName
+        When a charge or a split names a driver that there is not.
     """
     base = Path(folder)
-    if not base.is_dir():
-        raise BadSetting(f"there is no folder `{folder}`", mend="give an existing folder with --folder")
-    settings = config.read(base, file=config_file)
+    check_folder(base)
+    settings = with_drivers(config.read(base, file=config_file))
     check_splits(settings)
     return Workspace(folder=base, settings=settings, now=_moment(as_of))
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse what is no folder to work in.
+
+    Raises
+    ------
+    BadSetting
+        When it does not exist, is something else, or has a name that the engine cannot open.
+    """
+    name = printable(str(folder))
+    if not os.path.isdir(folder):
+        what = f"`{name}` is no folder" if os.path.exists(folder) else f"there is no folder `{name}`"
+        raise BadSetting(what, mend="give an existing folder with --folder")
+    if not is_text(str(folder)):
+        raise BadSetting(f"the name of the folder `{name}` is not valid UTF-8", mend="rename it, or work inside of it")
 
 
 def _moment(as_of: str) -> datetime:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from unitcost.ledger.restate import Claim
-from unitcost.ledger.store import SCHEMA_VERSION, Ledger
+from unitcost.ledger.store import SCHEMA_VERSION, Ledger, can_hold
 
-__all__ = ["SCHEMA_VERSION", "Claim", "Ledger"]
+__all__ = ["SCHEMA_VERSION", "Claim", "Ledger", "can_hold"]

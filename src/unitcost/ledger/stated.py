@@ -9,13 +9,11 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 
 from unitcost.facts.charges import FACET_COLUMNS
-from unitcost.facts.rules import InvoiceTotal, StatedCharge
+from unitcost.facts.rules import STATED_PROVIDER, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, ReadOptions
 from unitcost.ledger.totals import sums_of
 from unitcost.ledger.transaction import transaction
 
-#: Provider of charges that only the settings state; owners and the driver stand in their tags.
-STATED_PROVIDER = "stated in settings"
 #: Name of the settings in the list of loads.
 _FILE = "[[charge]] of the settings"
 _COLUMNS = (

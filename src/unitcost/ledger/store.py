@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -63,9 +64,11 @@ class Ledger:
             When another process holds it.
         LedgerMismatch
             When the file is no ledger, is damaged, or has another schema version.
+        UnitcostError
+            When its folder cannot be made.
         """
         file = Path(path)
-        file.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(file.parent)
         con = _connect(file, read_only)
         try:
             con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
@@ -286,6 +289,27 @@ class Ledger:
     def outputs(self, selection: Selection) -> list[OutputRow]:
         """Useful units per service and day in the range."""
         return close.outputs(self._con, selection)
+
+
+def can_hold(folder: Path) -> bool:
+    """Whether a folder is there or could be made: nothing on the way to it is a file."""
+    nearest = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
+    return nearest.is_dir() or not os.path.lexists(nearest)
+
+
+def _make_folder(folder: Path) -> None:
+    if not can_hold(folder):
+        raise UnitcostError(
+            "the ledger needs a folder of this name, and it is something else", where=str(folder),
+            mend="move it away, or set another `store` under [ledger]",
+        )  # fmt: skip
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnitcostError(
+            f"the folder of the ledger cannot be made ({error.strerror})", where=str(folder),
+            mend="check the rights of the folder around it, or set another `store` under [ledger]",
+        ) from error  # fmt: skip
 
 
 def _connect(file: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
