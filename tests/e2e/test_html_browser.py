@@ -20,7 +20,7 @@ NAMES = [
     "{a|b}",
     "%s" * 9,
 ]
-DESKTOP, PHONE, NARROWEST = 1280, 390, 360
+DESKTOP, PHONE, NARROWEST, PAPER = 1280, 390, 360, 700
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +93,49 @@ def test_a_request_would_be_seen(tab: Browser, tmp_path: Path) -> None:
     tab.show(bad, width=DESKTOP)
     assert "file:///nowhere.png" in tab.requests
     assert tab.complaints
+
+
+@pytest.fixture
+def printed(tab: Browser, page: Path) -> Iterator[Browser]:
+    """The page as a dark, wide window prints it on paper of 700 pixels."""
+    tab.show(page, width=DESKTOP, dark=True)
+    tab.value("window.dispatchEvent(new Event('beforeprint'))")
+    scheme = {"name": "prefers-color-scheme", "value": "dark"}
+    tab.ask("Emulation.setEmulatedMedia", media="print", features=[scheme])
+    tab.ask("Emulation.setDeviceMetricsOverride", width=PAPER, height=1000, deviceScaleFactor=1, mobile=False)
+    yield tab
+    tab.ask("Emulation.setEmulatedMedia", media="")
+
+
+def test_paper_is_light_and_its_charts_are_whole(printed: Browser) -> None:
+    assert printed.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert printed.value("document.documentElement.scrollWidth") <= PAPER
+    boxes = printed.value(
+        "[...document.querySelectorAll('[data-chart] svg')].map(svg => { const at = svg.getBoundingClientRect();"
+        " return [at.left, at.right, at.height, svg.getAttribute('viewBox')] })"
+    )
+    assert len(boxes) == 4
+    for left, right, height, view in boxes:
+        assert 0 <= left < right <= PAPER
+        assert height > 50
+        assert view
+    inks = printed.value(
+        "[...new Set([...document.querySelectorAll('svg text')].map(text => text.getAttribute('fill')))]"
+    )
+    assert inks
+    assert not {"#e9ebef", "#9aa2b1"} & {ink.lower() for ink in inks if ink}
+
+
+def test_paper_divides_no_row_and_no_chart(printed: Browser) -> None:
+    for part in ("tr", "figure", ".scroll", ".tile"):
+        assert printed.value(f"getComputedStyle(document.querySelector('{part}')).breakInside") == "avoid"
+    assert printed.value("getComputedStyle(document.querySelector('header')).display") == "none"
+
+
+def test_after_printing_the_screen_is_as_before(tab: Browser, page: Path) -> None:
+    tab.show(page, width=DESKTOP, dark=True)
+    before = tab.value("document.querySelector('[data-chart]').innerHTML.length")
+    tab.value("window.dispatchEvent(new Event('beforeprint')); window.dispatchEvent(new Event('afterprint'))")
+    assert tab.value("document.documentElement.classList.contains('printing')") is False
+    assert abs(tab.value("document.querySelector('[data-chart]').innerHTML.length") - before) < before * 0.05
+    assert tab.complaints == []

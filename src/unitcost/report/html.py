@@ -29,8 +29,6 @@ _BAR = (
 _NARROW = frozenset(
     {"owners-project", "owners-experiment", "lines", "providers", "services", "accounts", "regions", "months"}
 )
-#: Height of a bar with the space around it. [pixels]
-_BAR_PX = 27
 #: Cells that need room of their own on a narrow page: one long word, or many words.
 _LONG_WORD = re.compile(r"\S{19}")
 _MANY_SIGNS = 28
@@ -143,7 +141,7 @@ def _section(section: Section) -> str:
 def _chart(chart: Chart, *, alone: bool) -> str:
     """Chart with its words; they are hidden where a table beside it says the same."""
     names = chart.option.get("yAxis", {}).get("data")
-    height = f' style="height:{_BAR_PX * (len(names) + 1)}px"' if names else ""
+    height = f' style="--bars:{len(names) + 1}"' if names else ""
     kind = " tall" if chart.option["series"] and chart.option["series"][0]["type"] == "sankey" else ""
     return (
         f'<figure><figcaption>{_text(chart.title)}</figcaption><div class="chart{kind}"{height} '

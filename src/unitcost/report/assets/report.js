@@ -61,6 +61,7 @@
     series.label = { color: look.ink, fontSize: narrow ? 11 : 12, width: narrow ? 76 : 150, overflow: "truncate" };
     series.labelLayout = { hideOverlap: true };
     series.right = narrow ? 84 : 150;
+    if (printing) { series.lineStyle.color = "source"; }
   }
 
   function styled(option, box, look) {
@@ -72,6 +73,7 @@
     [option.xAxis, option.yAxis].forEach(function (axis) { if (axis) { styleAxis(axis, look, narrow); } });
     if (option.legend) {
       option.legend.icon = "roundRect";
+      if (printing) { option.legend.type = "plain"; option.grid.top = 58; }
       option.legend.itemWidth = option.legend.itemHeight = 10;
       option.legend.textStyle = { color: look.dim };
       option.legend.pageTextStyle = { color: look.dim };
@@ -104,9 +106,22 @@
       if (!box.hasAttribute("data-says")) { box.setAttribute("data-says", box.getAttribute("aria-label")); }
       var chart = window.echarts.init(box, null, { renderer: "svg" });
       chart.setOption(styled(charts[box.getAttribute("data-chart")], box, look));
+      if (printing) { scalable(box); }
       return chart;
     });
     root.setAttribute("data-drawn", String(drawn.length));
+  }
+
+  // A drawing that takes the width of the paper, whatever it was drawn at.
+  function scalable(box) {
+    var drawing = box.querySelector("svg");
+    drawing.setAttribute("viewBox", "0 0 " + box.clientWidth + " " + box.clientHeight);
+  }
+
+  function print(now) {
+    printing = now;
+    root.classList.toggle("printing", now);
+    draw();
   }
 
   function element(name, text, className) {
@@ -170,7 +185,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(draw, 120);
   });
-  window.addEventListener("beforeprint", function () { printing = true; draw(); });
-  window.addEventListener("afterprint", function () { printing = false; draw(); });
+  window.addEventListener("beforeprint", function () { print(true); });
+  window.addEventListener("afterprint", function () { print(false); });
   draw();
 })();

@@ -15,6 +15,7 @@ from unitcost.report.amounts import Amounts, ByUnit, Key
 from unitcost.report.inputs import DIMS, ReportInput, colours_of, shown_driver, shown_owner
 from unitcost.report.model import Cell, Chart, Column, Section, Table
 from unitcost.report.sections.spending import BEFORE_SPLITS
+from unitcost.report.sections.tables import remarked
 
 #: Names that a trend draws before the rest is put into one.
 _MOST = 6
@@ -65,7 +66,8 @@ def _mover_table(amounts: Amounts, path: str, name: str, unit: str, figures: dic
         figure_id(path, "total", unit, "relative", at=amounts.selection.tag), change, sums[0], unit="share",
         label="relative change", empty="nothing in the month before",
     )  # fmt: skip
-    return Table(columns=columns, rows=tuple(rows), total=("total", *sums, change, relative, ""), unit=unit)
+    shown, cells, total = remarked(columns, rows, ("total", *sums, change, relative, ""))
+    return Table(columns=shown, rows=cells, total=total, unit=unit)
 
 
 def _mover(

@@ -11,6 +11,7 @@ from unitcost.figure import total as sum_of
 from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
+from unitcost.report.sections.tables import remarked
 
 _COSTS = "Bought is billed cost; used and unused are effective cost. The difference is used + unused - bought."
 _TERM = "It is zero once the whole term is loaded; until then it is what is still to be used."
@@ -56,10 +57,10 @@ def closing(given: ReportInput) -> Section:
         Column(name="billed", kind="money"), Column(name="invoice says", kind="money"),
         Column(name="difference", kind="money"), Column(name=""),
     )  # fmt: skip
-    invoices = [
-        Table(columns=columns, rows=tuple(found), unit=unit, caption=f"Invoices in {unit}")
-        for unit, found in sorted(rows.items())
-    ]
+    invoices = []
+    for unit, found in sorted(rows.items()):
+        shown, cells, _ = remarked(columns, found)
+        invoices.append(Table(columns=shown, rows=cells, unit=unit, caption=f"Invoices in {unit}"))
     checked = sum(row.invoice_total is not None for row in given.closing)
     note = (
         f"{checked} of {len(given.closing)} are checked against an invoice total. "

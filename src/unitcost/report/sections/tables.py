@@ -10,6 +10,8 @@ from unitcost.figure import Figure, figure_id, ratio
 from unitcost.report.amounts import Amounts, ByUnit, Key, names_of, order
 from unitcost.report.model import Cell, Column, Table
 
+Row = tuple[Cell, ...]
+Remarked = tuple[tuple[Column, ...], tuple[Row, ...], Row | None]
 #: Rows that a table shows before the rest is put into one.
 TOP = 12
 
@@ -17,6 +19,13 @@ TOP = 12
 def ranked(figures: Mapping[Key, Figure]) -> list[tuple[Key, Figure]]:
     """Keys and figures, the largest amount first, equal ones by name."""
     return sorted(figures.items(), key=lambda item: (-(item[1].value or money.ZERO), order(item[0])))
+
+
+def remarked(columns: Sequence[Column], rows: Sequence[Row], total: Row | None = None) -> Remarked:
+    """Columns, rows and total of a table whose last column holds remarks; without it when there are none."""
+    if any(row[-1] for row in rows):
+        return tuple(columns), tuple(rows), total
+    return tuple(columns[:-1]), tuple(row[:-1] for row in rows), total[:-1] if total else None
 
 
 def share(path: str, names: Sequence[str], part: Figure, whole: Figure, at: str) -> Figure:

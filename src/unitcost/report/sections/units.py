@@ -10,6 +10,7 @@ from unitcost.report import charts
 from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
+from unitcost.report.sections.tables import remarked
 
 
 def unit_costs(given: ReportInput, made: Made) -> Section:
@@ -31,10 +32,8 @@ def _table(unit: str, currency: str, costs: list[UnitCost]) -> Table:
         Column(name="useful units", kind="count"), Column(name=f"per {unit}", kind="unit"),
         *([Column(name="wasted", kind="money")] if tried else []), Column(name=""),
     )  # fmt: skip
-    return Table(
-        columns=columns, rows=tuple(_row(cost, tried=tried) for cost in costs), unit=currency,
-        caption=f"Per {unit}, {currency}",
-    )  # fmt: skip
+    shown, rows, _ = remarked(columns, [_row(cost, tried=tried) for cost in costs])
+    return Table(columns=shown, rows=rows, unit=currency, caption=f"Per {unit}, {currency}")
 
 
 def _row(cost: UnitCost, *, tried: bool) -> tuple[Cell, ...]:
