@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unitcost import readers
-from unitcost.errors import BadBill, BadFile, BadSetting, NeedsAnswer
+from unitcost.errors import BadBill, BadFile, BadSetting, NeedsAnswer, UnknownName
 from unitcost.facts.source import ReadOptions
 
 IN_FIXTURE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -87,7 +87,7 @@ def test_latin_1_is_asked_for_and_then_read(read, bill):
     assert "--encoding" in caught.value.mend
     assert ":2" in caught.value.where
     assert read(data, encoding="latin-1").column("ServiceName") == ["Dépôt"]
-    with pytest.raises(BadSetting):
+    with pytest.raises(UnknownName, match="there is no encoding `no-such-codec`"):
         read(data, encoding="no-such-codec")
 
 

@@ -40,7 +40,8 @@ class ReadOptions:
 class Reject:
     """A row, or a cell of it, that was set aside.
 
-    `row` counts data rows of the file from 1, the header apart; `column` is empty when the whole row is meant.
+    `row` counts data rows of the file from 1, the header apart; lines above the header count as rows, so that a row keeps
+    its place in the file. `column` is empty when the whole row is meant.
     """
 
     row: int

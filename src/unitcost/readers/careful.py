@@ -84,7 +84,7 @@ class Copyist:
     def _sound(self, rows: Iterator[Row]) -> Iterator[list[object]]:
         header, taken, width = list(self.source.columns), self.widths.taken, self.widths.header
         padding = [""] * max(0, width - taken)
-        number = 0
+        number = self.source.skipped
         for row in rows:
             number += 1
             if type(row) is list and len(row) == taken:

@@ -9,6 +9,7 @@ from unitcost.facts.source import ReadOptions
 from unitcost.readers import generic_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.opening import Source
+from unitcost.readers.preamble import likely_header, past_preamble
 from unitcost.readers.reading import Reader
 from unitcost.readers.survey import head_of, look
 from unitcost.readers.table import all_readers, claimed
@@ -25,7 +26,7 @@ def find(path: Path, options: ReadOptions) -> list[tuple[str, int]]:
     BadFile
         When none does; names the nearest and what it lacks.
     """
-    source = look(path, options, claimed)
+    source = past_preamble(look(path, options, claimed), options)
     return _ranked(source, head_of(source))
 
 
@@ -72,6 +73,17 @@ def _ranked(source: Source, head: Head) -> list[tuple[str, int]]:
     return known
 
 
+def _above_header(source: Source) -> BadFile | None:
+    """What to say of a file in which something like a header stands below other lines."""
+    line = likely_header(source, ReadOptions())
+    if not line:
+        return None
+    return BadFile(
+        f"no reader knows the first line as a header; line {line} looks like one", where=source.name,
+        mend="delete the lines above it",
+    )  # fmt: skip
+
+
 def _unknown(source: Source, head: Head) -> BadFile:
     mend = (
         "export one of the formats of docs/reference/readers.md, or say under `columns` of its [[load]] which column "
@@ -82,6 +94,9 @@ def _unknown(source: Source, head: Head) -> BadFile:
             "the file lists contract commitments of FOCUS, and no charges", where=source.name,
             mend="load the cost and usage file of the same export",
         )  # fmt: skip
+    above = _above_header(source)
+    if above:
+        return above
     if not head.columns:
         return BadFile("the file is not a table that any reader knows", where=source.name, mend=mend)
     shares = {

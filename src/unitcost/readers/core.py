@@ -17,6 +17,7 @@ from unitcost.readers.choosing import choose
 from unitcost.readers.complete import complete, source_columns
 from unitcost.readers.evidence import Evidence, Witness
 from unitcost.readers.opening import Source
+from unitcost.readers.preamble import past_preamble
 from unitcost.readers.reading import Reader, Reading
 from unitcost.readers.survey import look
 from unitcost.readers.table import claimed
@@ -65,7 +66,7 @@ def read(
     BadSetting, UnknownName
         When an option is wrong.
     """
-    source = look(path, options, claimed)
+    source = past_preamble(look(path, options, claimed), options)
     name, reader = choose(source, options)
     if is_work(reader):
         return _read_work(source, reader, options, workdir, progress)
@@ -167,7 +168,7 @@ def _check_repeated(source: Source, mapping: Mapping, found: Evidence) -> None:
         name = source.columns[source.repeated[later]]
         if name.casefold() in used:
             raise BadBill(
-                f"two columns are named '{name}' and differ, first in row {row}", where=source.name,
+                f"two columns are named '{name}' and differ, first in row {source.skipped + row}", where=source.name,
                 mend="rename one of them in the header, or map the columns under [load.columns]",
             )  # fmt: skip
 
@@ -178,7 +179,9 @@ def _is_fast(case: _Case, witness: Witness) -> bool:
         return False
     if source.format == "parquet":
         return True
-    if source.format != "csv" or source.size_bytes < FAST_FROM_BYTES or source.encoding not in _PLAIN_ENCODINGS:
+    if source.format != "csv" or source.skipped or source.size_bytes < FAST_FROM_BYTES:
+        return False
+    if source.encoding not in _PLAIN_ENCODINGS:
         return False
     # The engine unpacks by the suffix of the name; only where that tells the truth may it read the file itself.
     suffix = source.path.suffix.lower()

@@ -55,6 +55,8 @@ class Source:
         Header as written, trimmed; exact repeats and empty names made distinct (see `flags`).
     repeated
         Position of each exact repeat of a name -> position of its first.
+    skipped
+        Lines above the header that are left out.
     flags
         What was done to the header.
     """
@@ -69,6 +71,7 @@ class Source:
     delimiter: str = ""
     columns: tuple[str, ...] = ()
     repeated: dict[int, int] = field(default_factory=dict)
+    skipped: int = 0
     flags: tuple[str, ...] = ()
 
 
@@ -145,7 +148,7 @@ def _unpack(raw: IO[bytes], packing: Packing, name: str) -> IO[bytes]:
 
 @contextmanager
 def text_of(source: Source) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
-    """Decoded text of a source, line ends as written, and the file itself.
+    """Decoded text of a source from its header on, line ends as written, and the file itself.
 
     Raises
     ------
@@ -157,6 +160,8 @@ def text_of(source: Source) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
             cast("IO[bytes]", _buffered(stream)), encoding=source.encoding, errors="strict", newline=""
         )
         try:
+            for _ in range(source.skipped):
+                text.readline()
             yield text, raw
         except UnicodeError as error:
             raise undecodable(source) from error

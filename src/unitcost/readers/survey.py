@@ -50,7 +50,7 @@ def look(path: Path, options: ReadOptions, claimed: Callable[[Head], bool] | Non
         return _with_members(source)
     if source.format == "text":
         return source
-    return _with_header(replace(source, delimiter=said or tables.delimiter_of(_first_line(source))))
+    return with_header(replace(source, delimiter=said or tables.delimiter_of(_first_line(source))))
 
 
 def head_of(source: Source) -> Head:
@@ -132,7 +132,14 @@ def _with_members(source: Source) -> Source:
     return replace(source, columns=columns)
 
 
-def _with_header(source: Source) -> Source:
+def with_header(source: Source) -> Source:
+    """Csv with the columns that its header names.
+
+    Raises
+    ------
+    BadFile
+        When there is no header.
+    """
     written = [cell.strip().lstrip("\ufeff").strip() for cell in tables.header(source)]
     firsts: dict[str, int] = {}
     repeated: dict[int, int] = {}
@@ -149,4 +156,4 @@ def _with_header(source: Source) -> Source:
         firsts.setdefault(name, position)
         names.append(name)
     flags = (f"The header leaves {len(unnamed)} columns without a name: {', '.join(unnamed[:5])}.",) if unnamed else ()
-    return replace(source, columns=tuple(names), repeated=repeated, flags=flags)
+    return replace(source, columns=tuple(names), repeated=repeated, flags=(*source.flags, *flags))

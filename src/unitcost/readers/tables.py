@@ -84,11 +84,12 @@ def header(source: Source) -> list[str]:
 
 def delimiter_of(first_line: str) -> str:
     """Sign that cuts the first line into most cells; a comma when none cuts it."""
-    counts = {sign: len(_cut(first_line, sign)) for sign in _DELIMITERS}
+    counts = {sign: len(cells_of(first_line, sign)) for sign in _DELIMITERS}
     return max(_DELIMITERS, key=lambda sign: counts[sign])
 
 
-def _cut(line: str, delimiter: str) -> list[str]:
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Cells of one line; none when it cannot be cut."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
