@@ -10,9 +10,9 @@ from unitcost.facts import mapping as m
 from unitcost.facts.charges import CHARGE_COLUMNS, FACET_COLUMNS, MONEY_COLUMNS, Column
 from unitcost.facts.source import Plan, Scan
 from unitcost.ledger.cells import Cells, identifier, literal
-from unitcost.ledger.compile import decimal, fine, terms, text
+from unitcost.ledger.compile import decimal, fine, terms, text, wide_decimal
 from unitcost.ledger.moments import moment
-from unitcost.ledger.numbers import kind_of
+from unitcost.ledger.numbers import odd_layers, to_decimal
 from unitcost.ledger.tagsets import MAP, extra, map_of, tags, unread_tags
 from unitcost.units import LEDGER_PLACES
 
@@ -125,21 +125,23 @@ def _rounded(cells: Cells, node: m.Expr, is_fine: str) -> str:
     value = decimal(cells, node)
     if is_fine == "false" or isinstance(node, m.Field):
         return value
-    wide = f"TRY_CAST({decimal(cells, node, wide=True)} AS {kind_of(LEDGER_PLACES)})"
-    return f"(CASE WHEN {is_fine} THEN coalesce({wide}, {value}) ELSE {value} END)"
+    wide = to_decimal(wide_decimal(cells, node), LEDGER_PLACES)
+    return f"coalesce(CASE WHEN {is_fine} THEN {wide} END, {value})"
 
 
 def bad_cell(cells: Cells) -> str:
     """Whether a row has a cell that cannot be read."""
-    return "(" + (" OR ".join(check.bad for check in cells.checks.values()) or "false") + ")"
+    return f"coalesce({' OR '.join(check.bad for check in cells.checks.values()) or 'false'}, false)"
 
 
 def layers(cells: Cells, *, counted: bool = True, keep_all: bool = False) -> str:
     """Query with the cells and reads that compiled nodes stand on; `keep_all` keeps all raw cells beside them."""
     named = {name: sql for name, sql in cells.cells.items() if not (keep_all and name == sql)}
     scan = scan_sql(cells.plan.scan, cells.plan.nulls, counted=counted)
-    lower = _layer("*" if keep_all else "row_number", named, scan)
-    return _layer("*", cells.reads, f"({lower})")
+    query = _layer("*" if keep_all else "row_number", named, scan)
+    for layer in (cells.texts, *odd_layers(cells), cells.reads):
+        query = _layer("*", layer, f"({query})") if layer else query
+    return query
 
 
 def _layer(kept: str, named: dict[str, str], source: str) -> str:

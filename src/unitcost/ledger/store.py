@@ -50,6 +50,7 @@ class Ledger:
         self._con = con
         self.path = path
 
+        self._has_macros = False
     @classmethod
     def open(cls, path: Path | str, *, read_only: bool = False) -> Ledger:
         """Open a ledger, making it when it does not exist.
@@ -69,7 +70,6 @@ class Ledger:
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
             _check_schema(con, file, read_only)
-            con.execute(_resource("queries/macros.sql"))
             if not read_only:
                 number_pending(con)
         except BaseException:
@@ -127,6 +127,9 @@ class Ledger:
 
     def state_charges(self, charges: Sequence[StatedCharge], *, now: datetime) -> None:
         """Put the `[[charge]]` entries of the settings in place of those stated before."""
+        if not self._has_macros:
+            self._con.execute(_resource("queries/macros.sql"))
+            self._has_macros = True
         stated.state_charges(self._con, charges, now=now)
 
     def state_invoices(self, invoices: Sequence[InvoiceTotal]) -> None:
