@@ -33,9 +33,11 @@ from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.spend import Question, ask_rows, ask_spend
 from unitcost.ledger.transaction import transaction
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 #: With less than this the engine stores rows as wide as charges on one core only.
 _MEMORY_LIMIT = "1300MB"
+#: Rows of several small files are stored in the end at once; each time it would be done anew for all of a row group.
+_CHECKPOINT_FROM = "128MB"
 _TRIES, _PAUSE_S = 20, 0.25
 _BATCH = 2048
 
@@ -48,9 +50,9 @@ class Ledger:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path) -> None:
         self._con = con
+        self._has_macros = False
         self.path = path
 
-        self._has_macros = False
     @classmethod
     def open(cls, path: Path | str, *, read_only: bool = False) -> Ledger:
         """Open a ledger, making it when it does not exist.
@@ -67,6 +69,7 @@ class Ledger:
         con = _connect(file, read_only)
         try:
             con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+            con.execute(f"SET checkpoint_threshold = '{_CHECKPOINT_FROM}'")
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
             _check_schema(con, file, read_only)
@@ -97,6 +100,8 @@ class Ledger:
         What another file has restated since is known all the same: loading it again must not undo that. What new
         content under the same path has replaced is not.
         """
+        if not self._con.execute("SELECT 1 FROM loads WHERE sha256 = ? LIMIT 1", [sha256]).fetchall():
+            return None
         query = (
             f"SELECT {load.LOAD_COLUMNS} FROM loads l WHERE sha256 = ? AND (replaced_by IS NULL OR NOT EXISTS "
             "(SELECT 1 FROM loads n WHERE n.load_id = l.replaced_by AND n.file = l.file)) "
@@ -122,14 +127,14 @@ class Ledger:
         known = None if options.part else self.known(file, sha256)
         if known is not None:
             return known
+        if not self._has_macros:
+            self._con.execute(_resource("queries/macros.sql"))
+            self._has_macros = True
         arrival = load.Arrival(file=file, sha256=sha256, source=source, options=options, now=now)
         return load.load_plan(self._con, plan, arrival, progress)
 
     def state_charges(self, charges: Sequence[StatedCharge], *, now: datetime) -> None:
         """Put the `[[charge]]` entries of the settings in place of those stated before."""
-        if not self._has_macros:
-            self._con.execute(_resource("queries/macros.sql"))
-            self._has_macros = True
         stated.state_charges(self._con, charges, now=now)
 
     def state_invoices(self, invoices: Sequence[InvoiceTotal]) -> None:
