@@ -15,7 +15,7 @@ from unitcost.ledger import Claim, Ledger
 
 NOW = datetime(2031, 11, 1, tzinfo=UTC)
 HEADER = ("Cost", "Currency", "Start", "End", "Account", "What", "Tags")
-_MAPPING: dict[str, Expr] = {
+MAPPING: dict[str, Expr] = {
     "billed_cost": Field("Cost"), "effective_cost": Field("Cost"), "billing_currency": Field("Currency"),
     "billing_period_start": Field("Start"), "billing_period_end": Field("End"), "charge_period_start": Field("Start"),
     "charge_period_end": Field("End"), "billing_account_id": Field("Account"), "charge_description": Field("What"),
@@ -32,20 +32,21 @@ def row(cost: str, what: str, *, month: int = 6, account: str = "main", tags: st
 def plan_of(path: Path, **changes: Any) -> Plan:
     """What a reader would say about such a bill."""
     scan = Scan(path=path, format="csv", columns=HEADER)
-    said: dict[str, Any] = {"mapping": _MAPPING, "conventions": (), "fast": True} | changes
+    said: dict[str, Any] = {"mapping": MAPPING, "conventions": (), "fast": True} | changes
     return Plan(reader="test", dialect="test", scan=scan, **said)
 
 
 def load(
-    ledger: Ledger, path: Path, rows: Sequence[Sequence[str]], *, source: str = "bills", said: str = "",
-    claim: Claim | None = None, **options: Any,
+    ledger: Ledger, path: Path, rows: Sequence[Sequence[str]], changes: dict[str, Any] | None = None, *,
+    source: str = "bills", said: str = "", claim: Claim | None = None, **options: Any,
 ) -> LoadRecord:  # fmt: skip
-    """Write a bill and load it."""
+    """Write a bill and load it, with changes of its plan."""
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([HEADER, *rows])
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    plan = plan_of(path, **(changes or {}))
     return ledger.load(
-        plan_of(path), file=path.name, sha256=sha256, source=source, options=ReadOptions(**options), now=NOW, said=said,
+        plan, file=path.name, sha256=sha256, source=source, options=ReadOptions(**options), now=NOW, said=said,
         claim=claim,
     )  # fmt: skip
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from ledger_bills import content, load, row
+from ledger_bills import MAPPING, content, load, row
 
 from unitcost import money
+from unitcost.facts.mapping import Expr, Field, JsonSum, Total
 from unitcost.ledger import Ledger
 from unitcost.units import LEDGER_PLACES
 
@@ -94,3 +95,26 @@ def test_tags_that_cannot_be_read_cost_no_row_and_are_said(tmp_path: Path) -> No
     assert record.totals["USD"]["billed_cost"] == "3"
     assert record.flags[0].startswith("2 rows have tags in 'Tags' that cannot be read")
     assert content(tmp_path / "ledger.duckdb")[0] == [("x", "1.0"), ("y", "2.0")]
+
+
+@pytest.mark.parametrize(
+    ("cost", "credits", "amount", "residue"),
+    [
+        ("200000000.5", ["-123456789.25", "-0.0000000000125"], "76543211.249999999987", "0.0000000000005"),
+        ("200000000.5", ["-0.0000000000125"], "200000000.499999999987", "0.0000000000005"),
+        ("0.0000000000125", ["-123456789.25"], "-123456789.249999999987", "-0.0000000000005"),
+        ("0.0000000000004", ["0.0000000000004"], "0.000000000001", "-0.0000000000002"),
+        ("4e-13", ["4E-13", "1_0"], None, None),
+        ("1", ["12,50"], None, None),
+    ],
+)
+def test_a_fine_part_of_an_amount_takes_no_large_part_away(
+    tmp_path: Path, cost: str, credits: list[str], amount: str | None, residue: str | None
+) -> None:
+    listed = "[" + ", ".join(f'{{"amount": "{credit}"}}' for credit in credits) + "]"
+    mapping: dict[str, Expr] = {**MAPPING, "billed_cost": Total((Field("Cost"), JsonSum(Field("Tags"), "amount")))}
+    with Ledger.open(":memory:") as ledger:
+        record = load(ledger, tmp_path / "bill.csv", [row(cost, "x", tags=listed)], {"mapping": mapping})
+    assert record.rows_rejected == (amount is None)
+    assert record.totals.get("USD", {}).get("billed_cost") == amount
+    assert record.residues.get("USD", {}).get("billed_cost") == residue

@@ -49,9 +49,14 @@ class Cells:
 
     Notes
     -----
-    A statement has two layers below its charges, so that each cell is taken up once and read once: `cells` (`x3`:
-    text of the fourth cell, null when it is empty) and, over it, `reads` (`n3`: the cell as a decimal, `t3`: as a
-    moment ...). They fill up while nodes are compiled.
+    A statement has layers below its charges, so that each cell is taken up once and read once. They fill up while
+    nodes are compiled, each stands on those before it:
+
+    - `cells`: `x3`, text of the fourth cell, null when it is empty;
+    - `texts`: `m3`, the cell as a number is written; `j1`, the amounts of a JSON list;
+    - `odd`: all numbers of the row in plain spelling, in those few rows in which one is spelt oddly or has more places
+      than the ledger keeps. To spell numbers anew takes the engine long to plan, so it is said once for the row;
+    - `reads`: `n3`, the cell as a decimal, `t3`, as a moment ...
     """
 
     plan: Plan
@@ -59,7 +64,11 @@ class Cells:
     checks: dict[str, Check] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
     cells: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     reads: dict[str, str] = field(default_factory=dict)
+    #: Names of texts that are a number, or a list of numbers, in the order in which `odd` has them.
+    numbers: list[str] = field(default_factory=list)
+    amounts: list[str] = field(default_factory=list)
     #: Cells of tags that may turn out to be unreadable: position -> name of the read that is null then.
     tag_reads: dict[int, str] = field(default_factory=dict)
 
@@ -89,6 +98,31 @@ class Cells:
         self.cells[name] = name
         self.used.add(position)
         return name
+
+    def text(self, name: str, sql: str) -> str:
+        """Name of a text that is made of cells once per row."""
+        self.texts.setdefault(name, sql)
+        return name
+
+    def plain(self, number: str) -> str:
+        """Named number in a spelling that the engine casts exactly; null when it is none, or is very long."""
+        return f"CASE WHEN odd IS NULL THEN {number} ELSE {self.odd_plain(number)} END"
+
+    def odd_plain(self, number: str) -> str:
+        """The same, null in all rows but the odd ones."""
+        if number not in self.numbers:
+            self.numbers.append(number)
+        return f"odd[1][{self.numbers.index(number) + 1}]"
+
+    def plain_amounts(self, listed: str) -> str:
+        """Named list of numbers in spellings that the engine casts exactly."""
+        return f"CASE WHEN odd IS NULL THEN {listed} ELSE {self.odd_amounts(listed)} END"
+
+    def odd_amounts(self, listed: str) -> str:
+        """The same, null in all rows but the odd ones."""
+        if listed not in self.amounts:
+            self.amounts.append(listed)
+        return f"odd[{self.amounts.index(listed) + 2}]"
 
     def read(self, name: str, sql: str) -> str:
         """Name of a value that is worked out once per row."""

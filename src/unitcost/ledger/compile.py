@@ -7,8 +7,16 @@ from collections.abc import Callable
 from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
 from unitcost.ledger.cells import Cells, Check, literal
-from unitcost.ledger.numbers import WIDE_PLACES, has_fine_text, is_fine, kind_of, number_text, read_number, read_wide
-from unitcost.ledger.numbers import to_decimal as decimal_of_text
+from unitcost.ledger.numbers import (
+    WIDE_PLACES,
+    has_fine_text,
+    is_fine,
+    kind_of,
+    number_text,
+    read_number,
+    read_wide,
+    to_decimal,
+)
 from unitcost.units import LEDGER_PLACES
 
 #: Places in which a product is first tried; more places leave fewer digits before the point.
@@ -71,38 +79,64 @@ def condition(cells: Cells, node: m.Condition) -> str:
             return "(" + " OR ".join(condition(cells, n) for n in of) + ")"
 
 
-def decimal(cells: Cells, node: m.Expr, *, wide: bool = False) -> str:
-    """Node as a decimal of the ledger, each cell rounded half away from zero; `wide`: in 30 places, where it fits."""
-    kind = kind_of(WIDE_PLACES if wide else LEDGER_PLACES)
+def decimal(cells: Cells, node: m.Expr) -> str:
+    """Node as a decimal of the ledger, each cell rounded half away from zero."""
+    kind = kind_of(LEDGER_PLACES)
     match node:
         case m.Field(name):
             position = cells.position(name)
-            if position is None:
-                return f"CAST(NULL AS {kind})"
-            return read_wide(cells, position) if wide else read_number(cells, position)
+            return f"CAST(NULL AS {kind})" if position is None else read_number(cells, position)
         case m.Const(constant):
             return f"CAST({literal(constant)} AS {kind})"
         case m.First(of):
-            return f"coalesce({', '.join(decimal(cells, n, wide=wide) for n in of)})"
+            return f"coalesce({', '.join(decimal(cells, n) for n in of)})"
         case m.Total(of):
-            parts = [decimal(cells, n, wide=wide) for n in of]
-            added = " + ".join(f"coalesce({part}, CAST(0 AS {kind}))" for part in parts)
-            return f"(CASE WHEN coalesce({', '.join(parts)}) IS NOT NULL THEN TRY(CAST({added} AS {kind})) END)"
+            return _total([decimal(cells, n) for n in of], kind)
         case m.Negative(of):
-            return f"(-{decimal(cells, of, wide=wide)})"
+            return f"(-{decimal(cells, of)})"
         case m.Product():
             return f"CAST({_product(cells, node)} AS {kind})"
         case m.Choose():
-            return choose(cells, node, lambda n: decimal(cells, n, wide=wide))
+            return choose(cells, node, lambda n: decimal(cells, n))
         case m.JsonSum():
-            amounts = f"list_transform({_json_terms(cells, node)}, lambda t: {_of_term('t', wide)})"
-            return f"TRY(CAST(coalesce(list_sum({amounts}), CASE WHEN {amounts} IS NOT NULL THEN 0 END) AS {kind}))"
+            listed = _json_amounts(cells, node)
+            amounts = f"list_transform({cells.plain_amounts(listed)}, lambda t: {to_decimal('t', LEDGER_PLACES)})"
+            summed = f"coalesce(list_sum({amounts}), CASE WHEN {listed} IS NOT NULL THEN 0 END)"
+            return cells.read(f"s{listed[1:]}", f"TRY(CAST({summed} AS {kind}))")
         case _:
             raise BadBill(f"a {type(node).__name__} cannot be an amount", where=cells.plan.reader)
 
 
-def _of_term(term: str, wide: bool) -> str:
-    return f"wide_number({term})" if wide else decimal_of_text(term, LEDGER_PLACES)
+def _total(parts: list[str], kind: str) -> str:
+    added = " + ".join(f"coalesce({part}, CAST(0 AS {kind}))" for part in parts)
+    return f"(CASE WHEN coalesce({', '.join(parts)}) IS NOT NULL THEN TRY(CAST({added} AS {kind})) END)"
+
+
+def wide_decimal(cells: Cells, node: m.Expr) -> str:
+    """Node of a row with a fine amount as a decimal of 30 places; null where some number of it does not fit."""
+    kind = kind_of(WIDE_PLACES)
+    match node:
+        case m.Field(name):
+            position = cells.position(name)
+            return f"CAST(NULL AS {kind})" if position is None else read_wide(cells, position)
+        case m.First(of):
+            whens = " ".join(f"WHEN {decimal(cells, n)} IS NOT NULL THEN {wide_decimal(cells, n)}" for n in of)
+            return f"(CASE {whens} END)"
+        case m.Total(of):
+            parts = [wide_decimal(cells, n) for n in of]
+            fits = [f"({decimal(cells, n)} IS NULL OR {part} IS NOT NULL)" for n, part in zip(of, parts, strict=True)]
+            return f"(CASE WHEN {' AND '.join(fits)} THEN {_total(parts, kind)} END)"
+        case m.Negative(of):
+            return f"(-{wide_decimal(cells, of)})"
+        case m.Choose():
+            return choose(cells, node, lambda n: wide_decimal(cells, n))
+        case m.JsonSum():
+            listed = cells.odd_amounts(_json_amounts(cells, node))
+            amounts = f"list_transform({listed}, lambda t: {to_decimal('t', WIDE_PLACES)})"
+            fit = f"coalesce(list_bool_and(list_transform({amounts}, lambda a: a IS NOT NULL)), {listed} IS NOT NULL)"
+            return f"(CASE WHEN {fit} THEN TRY(CAST(coalesce(list_sum({amounts}), 0) AS {kind})) END)"
+        case _:
+            return f"CAST({decimal(cells, node)} AS {kind})"
 
 
 def _product(cells: Cells, node: m.Product) -> str:
@@ -120,29 +154,30 @@ def _factor(cells: Cells, node: m.Expr, places: int) -> str:
     usual = decimal(cells, node)
     if position is None or places == LEDGER_PLACES or is_fine(cells, position) == "false":
         return usual
-    return decimal_of_text(number_text(cells, position), places)
+    return to_decimal(cells.plain(number_text(cells, position)), places)
 
 
-def _json_terms(cells: Cells, node: m.JsonSum) -> str:
-    """Amounts of a JSON list as they are written, nulls left out; null where there is no list.
+def _json_amounts(cells: Cells, node: m.JsonSum) -> str:
+    """Name of the amounts of a JSON list as they are written, nulls left out; null where there is no list.
 
     The engine reads JSON numbers as doubles. The digits as written are taken from the text where the pattern
     finds as many as the list has, which is always so unless the member stands deeper inside, too.
     """
-    of, name = text(cells, node.of), f"j{len(cells.reads)}"
+    of, name = text(cells, node.of), f"j{len(cells.texts)}"
     found = f"list_filter(json_extract_string({of}, {literal(f'$[*].{node.member}')}), lambda v: v IS NOT NULL)"
-    pattern = literal(f'"{node.member}"\\s*:\\s*"?([-+0-9.eE]+)')
-    written = f"regexp_extract_all({of}, {pattern}, 1)"
+    pattern = literal(f'"{node.member}"\\s*:\\s*("[-+0-9.eE]+"|[-+0-9.eE]+)\\s*[,}}]')
+    written = f"list_transform(regexp_extract_all({of}, {pattern}, 1), lambda t: trim(t, '\"'))"
     listed = f"TRY(CASE WHEN json_type({of}) = 'ARRAY' THEN {found} END)"
     sql = (
         f"CASE WHEN {of} IS NULL THEN NULL WHEN {of} = '[]' THEN CAST([] AS VARCHAR[]) "
         f"WHEN length({written}) = length({listed}) THEN {written} ELSE {listed} END"
     )
-    known = next((key for key, value in cells.reads.items() if value == sql), None)
+    known = next((key for key, value in cells.texts.items() if value == sql), None)
     if known is not None:
         return known
-    cells.read(name, sql)
-    unread = f"list_bool_or(list_transform({name}, lambda t: {_of_term('t', False)} IS NULL))"
+    cells.text(name, sql)
+    plain = cells.plain_amounts(name)
+    unread = f"list_bool_or(list_transform({plain}, lambda t: {to_decimal('t', LEDGER_PLACES)} IS NULL))"
     odd = f"TRY(list_bool_or(list_transform(json_extract({of}, '$[*]'), lambda o: json_type(o) <> 'OBJECT')))"
     nothing = f"{of} IS NOT NULL AND trim({of}) NOT IN ('', 'null')"
     bad = (
@@ -167,8 +202,8 @@ def fine(cells: Cells, node: m.Expr) -> str:
         case m.Choose():
             tests = [fine(cells, n) for _, n in node.branches] + [fine(cells, node.otherwise)]
         case m.JsonSum():
-            each = f"list_transform({_json_terms(cells, node)}, lambda t: {has_fine_text('t')})"
-            tests = [f"coalesce(list_bool_or({each}), false)"]
+            listed = cells.odd_amounts(_json_amounts(cells, node))
+            tests = [f"coalesce(list_bool_or(list_transform({listed}, lambda t: {has_fine_text('t')})), false)"]
         case _:
             tests = []
     return " OR ".join(sorted({test for test in tests if test != "false"})) or "false"
@@ -191,6 +226,6 @@ def terms(cells: Cells, node: m.Expr, sign: str = "") -> str:
         case m.Choose():
             return choose(cells, node, lambda n: terms(cells, n, sign))
         case m.JsonSum():
-            return f"array_to_string(list_transform({_json_terms(cells, node)}, lambda t: {literal(sign)} || trim(t)), ' ')"
+            return f"array_to_string(list_transform({_json_amounts(cells, node)}, lambda t: {literal(sign)} || trim(t)), ' ')"
         case _:
             return f"{literal(sign)} || CAST({decimal(cells, node)} AS VARCHAR)"

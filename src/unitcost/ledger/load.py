@@ -20,7 +20,8 @@ from unitcost.ledger.numbering import number_later, number_now, number_pending
 from unitcost.ledger.outputs import load_invoices, load_outputs
 from unitcost.ledger.progress import watched
 from unitcost.ledger.restate import Claim
-from unitcost.ledger.statement import Statement, compile_charges, insert_charges
+from unitcost.ledger.statement import Statement, compile_charges, counts_rows, insert_charges
+from unitcost.ledger.tagsets import member
 from unitcost.ledger.totals import Sums, sums_of
 from unitcost.ledger.transaction import transaction
 from unitcost.ledger.work import load_work
@@ -141,7 +142,7 @@ def _load_charges(
     with watched(con, progress):
         rows_read = int(con.execute(insert_charges(statement, load_id)).fetchall()[0][0])
     bad = con.execute("SELECT count(*) FROM charges WHERE load_id = ? AND facet_id = 0", [load_id]).fetchall()[0][0]
-    if plan.scan.format == "csv" and not plan.scan.numbered:
+    if not counts_rows(plan.scan):
         number_now(con, load_id) if bad or options.replace else number_later(con, load_id)
     if bad:
         con.execute(f"INSERT INTO rejects SELECT ?, * FROM ({statement.rejects})", [load_id])
@@ -169,8 +170,8 @@ def _tag_flags(con: duckdb.DuckDBPyConnection, load_id: int, statement: Statemen
     """What is to be said about tags that could not be read; their rows count all the same."""
     flags = []
     for column in statement.tag_columns:
-        query = "SELECT count(*) FROM charges WHERE load_id = ? AND extra IS NOT NULL AND extra[?] IS NOT NULL"
-        count = con.execute(query, [load_id, column]).fetchall()[0][0]
+        query = "SELECT count(*) FROM charges WHERE load_id = ? AND contains(extra, ?)"
+        count = con.execute(query, [load_id, member(column)]).fetchall()[0][0]
         if count:
             flags.append(f"{count} rows have tags in '{column}' that cannot be read; the text is kept, the rows count.")
     return tuple(flags)
@@ -178,11 +179,9 @@ def _tag_flags(con: duckdb.DuckDBPyConnection, load_id: int, statement: Statemen
 
 def add_facets(con: duckdb.DuckDBPyConnection, load_id: int) -> None:
     """Fill `facets` with those of a load that are new."""
-    columns = ", ".join(FACET_COLUMNS)
-    firsts = ", ".join(f"first({name}) AS {name}" for name in FACET_COLUMNS)
     con.execute(
-        f"INSERT INTO facets SELECT facet_id, {columns} FROM (SELECT facet_id, {firsts} FROM charges "
-        "WHERE load_id = ? AND facet_id NOT IN (SELECT facet_id FROM facets) GROUP BY facet_id)",
+        f"INSERT INTO facets SELECT facet_id, {', '.join(FACET_COLUMNS)} FROM charges WHERE rowid IN (SELECT min(rowid) "
+        "FROM charges WHERE load_id = ? AND facet_id NOT IN (SELECT facet_id FROM facets) GROUP BY facet_id)",
         [load_id],
     )
 

@@ -60,8 +60,7 @@ def _read(cells: Cells, position: int) -> str:
     else:
         sql = _of_text(cells, cell)
     cells.read(name, sql)
-    unread = f"WHEN {name} IS NULL THEN coalesce(trim({cell}) <> '', false)"
-    bad = f"CASE WHEN {name} > {_LAST} OR {name} < {_FIRST} THEN true {unread} ELSE false END"
+    bad = f"({name} > {_LAST} OR {name} < {_FIRST} OR ({name} IS NULL AND trim({cell}) <> ''))"
     cells.checks[name] = Check(cells.column(position), cell, bad, _BAD)
     return name
 

@@ -102,7 +102,7 @@ CREATE TABLE charges (
     contract_applied VARCHAR,
     tags MAP(VARCHAR, VARCHAR),
     unrounded MAP(VARCHAR, VARCHAR),  -- cost -> numbers as written, where they have more places than are kept
-    extra MAP(VARCHAR, VARCHAR)       -- source columns that no charge column takes
+    extra VARCHAR                     -- JSON: source column that no charge column takes -> text
 );
 
 -- What has been restated, kept as history. Same columns as `charges`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
 from math import gcd
@@ -16,6 +16,7 @@ from unitcost.errors import UnitcostError
 from unitcost.facts.charges import COST_COLUMNS
 from unitcost.facts.rules import OWNER_KINDS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
+from unitcost.ledger.bulk import insert_columns
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 #: What makes billed and effective cost of a charge differ; null where they do not.
@@ -61,6 +62,8 @@ _HOURLY_RATE = (
 #: What a placed charge has from its attribution; nobody is null.
 _ATTRIBUTED = ", ".join(f"nullif(a.{name}, '') AS {name}" if name in OWNER_KINDS else f"a.{name}" for name in _OWNED)
 _BUCKETS = {"month", "day"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +162,17 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
         _demand_attributions(con)
     if question.by_parts:
         _fill_placements(con, question.placements)
-    return query("placed_parts" if question.by_parts else "placed_whole").format(
-        owners=_ATTRIBUTED if owned else "NULL AS team",
-        join_owners="JOIN attributions a USING (facet_id)" if owned else "",
-        cost="c." + COST_COLUMNS[question.selection.cost],
-        range=billing_range(question.selection),
+    queries = ["placed_bucket"] if question.by_parts else ["placed_whole"]
+    if question.by_parts and any(p.overlap_us != p.total_us for p in question.placements):
+        queries.append("placed_parts")
+    return "\nUNION ALL BY NAME\n".join(
+        query(name).format(
+            owners=_ATTRIBUTED if owned else "NULL AS team",
+            join_owners="JOIN attributions a USING (facet_id)" if owned else "",
+            cost="c." + COST_COLUMNS[question.selection.cost],
+            range=billing_range(question.selection),
+        )
+        for name in queries
     )
 
 
@@ -216,16 +225,16 @@ def _fill_placements(con: duckdb.DuckDBPyConnection, placements: Sequence[Placem
             return
         raise UnitcostError("charges are asked for by month or day, but nobody said where their periods lie")
     steps = [gcd(p.overlap_us, p.total_us) or 1 for p in placements]
-    columns = [
-        [p.start.astimezone(UTC).replace(tzinfo=None) for p in placements],
-        [p.end.astimezone(UTC).replace(tzinfo=None) for p in placements],
-        [p.bucket for p in placements],
-        list(range(len(placements))),
-        [p.overlap_us // s for p, s in zip(placements, steps, strict=True)],
-        [p.total_us // s for p, s in zip(placements, steps, strict=True)],
-    ]
-    con.execute(
-        "INSERT INTO placements SELECT unnest(?)::TIMESTAMP, unnest(?)::TIMESTAMP, unnest(?)::VARCHAR, "
-        "unnest(?)::INTEGER, unnest(?)::BIGINT, unnest(?)::BIGINT",
-        columns,
+    insert_columns(
+        con,
+        "INSERT INTO placements SELECT make_timestamp(period_start), make_timestamp(period_end), bucket, sequence, overlap, total "
+        "FROM given",
+        {
+            "period_start": [(p.start - _EPOCH) // _MICROSECOND for p in placements],
+            "period_end": [(p.end - _EPOCH) // _MICROSECOND for p in placements],
+            "bucket": [p.bucket for p in placements],
+            "sequence": list(range(len(placements))),
+            "overlap": [p.overlap_us // s for p, s in zip(placements, steps, strict=True)],
+            "total": [p.total_us // s for p, s in zip(placements, steps, strict=True)],
+        },
     )

@@ -10,9 +10,9 @@ from unitcost.facts import mapping as m
 from unitcost.facts.charges import CHARGE_COLUMNS, FACET_COLUMNS, MONEY_COLUMNS, Column
 from unitcost.facts.source import Plan, Scan
 from unitcost.ledger.cells import Cells, identifier, literal
-from unitcost.ledger.compile import decimal, fine, terms, text
+from unitcost.ledger.compile import decimal, fine, terms, text, wide_decimal
 from unitcost.ledger.moments import moment
-from unitcost.ledger.numbers import kind_of
+from unitcost.ledger.numbers import odd_layers, to_decimal
 from unitcost.ledger.tagsets import MAP, extra, map_of, tags, unread_tags
 from unitcost.units import LEDGER_PLACES
 
@@ -20,6 +20,8 @@ _TYPES = {
     "money": "DECIMAL(38,12)", "quantity": "DECIMAL(38,12)", "time": "TIMESTAMP", "tags": MAP, "text": "VARCHAR",
     "json": "VARCHAR",
 }  # fmt: skip
+#: How much of a csv the engine takes up at once, per core; a row may be half as long.
+_BUFFER_BYTES = 40_000_000
 #: What a row can lack besides a readable cell: problem -> reason.
 _REASONS = {
     "cost": "has no cost",
@@ -51,11 +53,21 @@ class Statement:
     tag_columns: tuple[str, ...]
 
 
+def counts_rows(scan: Scan) -> bool:
+    """Whether rows get their number while the file is read.
+
+    Counting the rows of a csv keeps the engine to one core. One buffer full is read on one core in any case; the rows of
+    a larger file are numbered afterwards, by the order in which they were stored.
+    """
+    if scan.format != "csv" or scan.numbered:
+        return True
+    return scan.path.suffix.lower() != ".gz" and scan.path.stat().st_size < _BUFFER_BYTES
+
+
 def scan_sql(scan: Scan, nulls: Sequence[str] = (), *, counted: bool = True) -> str:
     """Table expression over the rows of a file: `row_number` from 1 and the cells `c0`, `c1` ...
 
-    Counting the rows of a csv while it is read keeps the engine to one core; without `counted` the number is 0
-    there, and the load numbers its rows afterwards by the order in which they were stored.
+    Without `counted` the row number of a csv is 0.
     """
     path = literal(str(scan.path))
     if scan.format == "parquet":
@@ -67,7 +79,8 @@ def scan_sql(scan: Scan, nulls: Sequence[str] = (), *, counted: bool = True) -> 
     spellings = ", ".join(literal(null) for null in ("", *nulls))
     table = (
         f"read_csv({path}, header=true, auto_detect=false, delim={literal(scan.delimiter)}, quote='\"', escape='\"', "
-        f"strict_mode=true, null_padding=false, nullstr=[{spellings}], max_line_size=20000000, buffer_size=40000000, columns={{{columns}}})"
+        f"strict_mode=true, null_padding=false, nullstr=[{spellings}], "
+        f"max_line_size={_BUFFER_BYTES // 2}, buffer_size={_BUFFER_BYTES}, columns={{{columns}}})"
     )
     if scan.numbered:
         return table
@@ -93,7 +106,7 @@ def compile_charges(plan: Plan, types: Sequence[str]) -> Statement:
     )
     targets |= {"unrounded": unrounded, "extra": extra(cells), "bad_cell": bad_cell(cells)}
     return Statement(
-        charges=_with_problem(plan, targets, layers(cells, counted=False), "row_number"),
+        charges=_with_problem(plan, targets, layers(cells, counted=counts_rows(plan.scan)), "row_number"),
         rejects=_rejects(cells, targets),
         fine_columns=tuple(fine_columns),
         tag_columns=tuple(unread_tags(cells)),
@@ -125,21 +138,23 @@ def _rounded(cells: Cells, node: m.Expr, is_fine: str) -> str:
     value = decimal(cells, node)
     if is_fine == "false" or isinstance(node, m.Field):
         return value
-    wide = f"TRY_CAST({decimal(cells, node, wide=True)} AS {kind_of(LEDGER_PLACES)})"
-    return f"(CASE WHEN {is_fine} THEN coalesce({wide}, {value}) ELSE {value} END)"
+    wide = to_decimal(wide_decimal(cells, node), LEDGER_PLACES)
+    return f"coalesce(CASE WHEN {is_fine} THEN {wide} END, {value})"
 
 
 def bad_cell(cells: Cells) -> str:
     """Whether a row has a cell that cannot be read."""
-    return "(" + (" OR ".join(check.bad for check in cells.checks.values()) or "false") + ")"
+    return f"coalesce({' OR '.join(check.bad for check in cells.checks.values()) or 'false'}, false)"
 
 
 def layers(cells: Cells, *, counted: bool = True, keep_all: bool = False) -> str:
     """Query with the cells and reads that compiled nodes stand on; `keep_all` keeps all raw cells beside them."""
     named = {name: sql for name, sql in cells.cells.items() if not (keep_all and name == sql)}
     scan = scan_sql(cells.plan.scan, cells.plan.nulls, counted=counted)
-    lower = _layer("*" if keep_all else "row_number", named, scan)
-    return _layer("*", cells.reads, f"({lower})")
+    query = _layer("*" if keep_all else "row_number", named, scan)
+    for layer in (cells.texts, *odd_layers(cells), cells.reads):
+        query = _layer("*", layer, f"({query})") if layer else query
+    return query
 
 
 def _layer(kept: str, named: dict[str, str], source: str) -> str:
@@ -195,9 +210,10 @@ def raw_row(cells: Cells) -> str:
 def insert_charges(statement: Statement, load_id: int) -> str:
     """INSERT of all rows of the file; rows with a problem get facet 0 and are taken out again afterwards."""
     names = [column.name for column in CHARGE_COLUMNS] + ["unrounded", "extra"]
-    facet = f"CASE WHEN problem IS NULL THEN greatest(hash({', '.join(FACET_COLUMNS)}), 1) ELSE 0 END"
+    facet = "CASE WHEN problem IS NULL THEN greatest(facet_hash, 1) ELSE 0 END"
     # A restatement changes amounts, not what the row is about: those do not tell rows apart.
-    identity = [column.name for column in CHARGE_COLUMNS if column.kind not in ("money", "quantity")]
-    chosen = [str(int(load_id)), "row_number", facet, f"hash({', '.join(identity)})", *names]
+    about = [column.name for column in CHARGE_COLUMNS if column.kind not in ("money", "quantity") and not column.facet]
+    chosen = [str(int(load_id)), "row_number", facet, f"hash(facet_hash, {', '.join(about)})", *names]
     columns = ["load_id", "row_number", "facet_id", "row_hash", *names]
-    return f"INSERT INTO charges ({', '.join(columns)})\nSELECT {', '.join(chosen)}\nFROM ({statement.charges})"
+    hashed = f"(SELECT *, hash({', '.join(FACET_COLUMNS)}) AS facet_hash FROM ({statement.charges}))"
+    return f"INSERT INTO charges ({', '.join(columns)})\nSELECT {', '.join(chosen)}\nFROM {hashed}"

@@ -40,6 +40,8 @@ from unitcost.ledger.work_rows import WorkRows
 SCHEMA_VERSION = 2
 #: With less than this the engine stores rows as wide as charges on one core only.
 _MEMORY_LIMIT = "1300MB"
+#: Rows of several small files are stored in the end at once; each time it would be done anew for all of a row group.
+_CHECKPOINT_FROM = "128MB"
 _TRIES, _PAUSE_S = 20, 0.25
 _BATCH = 2048
 
@@ -52,6 +54,7 @@ class Ledger:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path) -> None:
         self._con = con
+        self._has_macros = False
         self.path = path
 
     @classmethod
@@ -72,10 +75,10 @@ class Ledger:
         con = _connect(file, read_only)
         try:
             con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+            con.execute(f"SET checkpoint_threshold = '{_CHECKPOINT_FROM}'")
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET temp_directory = ?", [str(file.parent / "scratch")])
             _check_schema(con, file, read_only)
-            con.execute(_resource("queries/macros.sql"))
             if not read_only:
                 number_pending(con)
         except BaseException:
@@ -114,6 +117,8 @@ class Ledger:
         PartOrRestatement
             When it restates what may be a part of the same statement.
         """
+        if not self._con.execute("SELECT 1 FROM loads WHERE sha256 = ? LIMIT 1", [sha256]).fetchall():
+            return None
         found = known.find(self._con, file, sha256, said, part=options.part)
         if found is None:
             return None
@@ -137,6 +142,9 @@ class Ledger:
         found = self.known(file, sha256, source=source, options=options, said=said, claim=claim)
         if found is not None:
             return found
+        if not self._has_macros:
+            self._con.execute(_resource("queries/macros.sql"))
+            self._has_macros = True
         arrival = load.Arrival(
             file=file, sha256=sha256, source=source, options=options, now=now, said=said, claim=claim
         )  # fmt: skip

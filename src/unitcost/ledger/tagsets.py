@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
 from unitcost.ledger.cells import Cells, is_nested, literal
-from unitcost.ledger.compile import text
+from unitcost.ledger.compile import NO_TEXT, text
 
 MAP = "MAP(VARCHAR, VARCHAR)"
 _NO_TAGS = f"CAST(NULL AS {MAP})"
+_EMPTY = f"CAST(MAP {{}} AS {MAP})"
 
 
 def tags(cells: Cells, node: m.Expr) -> str:
@@ -21,14 +24,21 @@ def tags(cells: Cells, node: m.Expr) -> str:
         case m.ColumnTags(pairs):
             return _of_columns(cells, pairs)
         case m.MergedTags(of):
-            sets = [tags(cells, n) for n in reversed(of)]
-            if len(sets) == 1:
-                return sets[0]
-            return f"CAST(map_concat({', '.join(f'coalesce({one}, MAP {{}})' for one in sets)}) AS {MAP})"
+            return _merged([tags(cells, n) for n in of])
         case m.Field() | m.First() | m.Choose():
             return tags(cells, m.JsonTags(node))
         case _:
             raise BadBill(f"a {type(node).__name__} cannot be tags", where=cells.plan.reader)
+
+
+def _merged(sets: list[str]) -> str:
+    first, *rest = sets
+    if not rest:
+        return first
+    # To merge maps takes the engine as long as to read them, and mostly all but the first are empty.
+    alone = " + ".join(f"coalesce(cardinality({one}), 0)" for one in rest) + " = 0"
+    some = [f"coalesce({one}, {_EMPTY})" for one in reversed(sets)]
+    return f"(CASE WHEN {alone} THEN {some[-1]} ELSE CAST(map_concat({', '.join(some)}) AS {MAP}) END)"
 
 
 def _of_cell(cells: Cells, of: m.Expr, sql: str) -> str:
@@ -54,7 +64,7 @@ def _of_columns(cells: Cells, pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def extra(cells: Cells) -> str:
-    """Map of the cells that no mapping has used, and of tags that cannot be read; call it last."""
+    """JSON object of the cells that no mapping has used, and of tags that cannot be read; call it last."""
     names: dict[str, str] = {}
     for position, column in enumerate(cells.plan.scan.columns):
         unread = cells.tag_reads.get(position)
@@ -65,7 +75,17 @@ def extra(cells: Cells) -> str:
         else:
             continue
         names[column if column not in names else f"{column} ({position})"] = value
-    return map_of(list(names.items()))
+    if not names:
+        return NO_TEXT
+    members = ", ".join(
+        f"{literal(member(name))} || CAST(to_json({value}) AS VARCHAR)" for name, value in names.items()
+    )
+    return f"('{{' || nullif(concat_ws(',', {members}), '') || '}}')"
+
+
+def member(name: str) -> str:
+    """How a member of a JSON object begins in `extra`; within a text its quotes would be escaped."""
+    return json.dumps(name, ensure_ascii=False) + ":"
 
 
 def unread_tags(cells: Cells) -> list[str]:

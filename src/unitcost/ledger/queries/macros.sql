@@ -1,38 +1,34 @@
--- What statements of a load share. Exact: texts are shifted, never computed.
-
--- Digits with a point after the first `places` of them.
-CREATE OR REPLACE TEMP MACRO with_point(digits, places) AS CASE
-    WHEN places <= 0 THEN '0.' || repeat('0', -places) || digits
-    WHEN places >= length(digits) THEN digits || repeat('0', places - length(digits))
-    ELSE left(digits, places) || '.' || substr(digits, places + 1)
-END;
+-- What statements of a load share. Exact: texts are shifted, never computed. A value that is used more than once is
+-- bound by a lambda, since a macro repeats the text of its argument and the engine plans each repetition anew.
 
 -- A number in plain or E-notation as plain digits; null when the text is anything else.
 CREATE OR REPLACE TEMP MACRO plain_number(cell) AS CASE
-    WHEN NOT regexp_full_match(trim(cell), '[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?') THEN NULL
     WHEN strlen(cell) > 200 THEN NULL
-    WHEN NOT contains(lower(cell), 'e') THEN trim(cell)
-    ELSE CASE WHEN starts_with(trim(cell), '-') THEN '-' ELSE '' END || with_point(
-        replace(split_part(ltrim(lower(trim(cell)), '+-'), 'e', 1), '.', ''),
-        length(split_part(split_part(ltrim(lower(trim(cell)), '+-'), 'e', 1), '.', 1))
-            + CAST(split_part(lower(trim(cell)), 'e', 2) AS INTEGER)
-    )
+    WHEN regexp_full_match(cell, ' *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+) *') THEN trim(cell)
+    WHEN regexp_full_match(cell, ' *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2} *') THEN list_transform(
+        [regexp_extract(cell, '[+]?(-?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)', ['sign', 'whole', 'part', 'power'])],
+        lambda n: n.sign || CASE
+            WHEN length(n.whole) + n.power::INTEGER <= 0
+                THEN '0.' || repeat('0', -length(n.whole) - n.power::INTEGER) || n.whole || n.part
+            WHEN length(n.part) <= n.power::INTEGER
+                THEN n.whole || n.part || repeat('0', n.power::INTEGER - length(n.part))
+            ELSE left(n.whole || n.part, length(n.whole) + n.power::INTEGER) || '.'
+                || substr(n.whole || n.part, length(n.whole) + n.power::INTEGER + 1)
+        END)[1]
 END;
-
--- Decimal places of a number, trailing zeros apart; null when it is none.
-CREATE OR REPLACE TEMP MACRO decimal_places(cell) AS
-    length(rtrim(split_part(plain_number(cell), '.', 2), '0'));
 
 -- The decimal of 30 places of a plain or E-notation number; null when it does not fit exactly.
-CREATE OR REPLACE TEMP MACRO wide_number(cell) AS
-    CASE WHEN decimal_places(cell) <= 30 THEN TRY_CAST(plain_number(cell) AS DECIMAL(38, 30)) END;
+CREATE OR REPLACE TEMP MACRO wide_number(cell) AS list_transform([plain_number(cell)],
+    lambda n: CASE WHEN length(rtrim(split_part(n, '.', 2), '0')) <= 30 THEN TRY_CAST(n AS DECIMAL(38, 30)) END)[1];
 
 -- Sum of several numbers that are parted by spaces; null when one does not fit exactly.
-CREATE OR REPLACE TEMP MACRO wide_sum(terms) AS CASE
-    WHEN NOT contains(terms, ' ') THEN wide_number(terms)
-    WHEN list_bool_and(list_transform(string_split(terms, ' '), lambda t: coalesce(abs(wide_number(t)) < 1000000, false)))
-        THEN TRY(CAST(list_sum(list_transform(string_split(terms, ' '), lambda t: wide_number(t))) AS DECIMAL(38, 30)))
-END;
+CREATE OR REPLACE TEMP MACRO wide_sum(terms) AS list_transform(
+    [list_transform(string_split(terms, ' '), lambda t: wide_number(t))],
+    lambda w: CASE
+        WHEN length(w) = 1 THEN w[1]
+        WHEN list_bool_and(list_transform(w, lambda a: coalesce(abs(a) < 1000000, false)))
+            THEN TRY(CAST(list_sum(w) AS DECIMAL(38, 30)))
+    END)[1];
 
 -- Tags written as one JSON object. A key that stands twice, which the plain conversion refuses, keeps its first value.
 CREATE OR REPLACE TEMP MACRO json_tags(cell) AS coalesce(

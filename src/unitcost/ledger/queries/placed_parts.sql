@@ -1,11 +1,5 @@
--- Each charge counts in the buckets (months or days) that its charge period lies in. A period inside one bucket
--- counts whole. One that crosses is split in integers of 10^-12 by overlap: largest remainder, ties to the
--- later bucket, so the parts of each charge add up to it and any drill-down shows the same total.
-SELECT c.*, {owners}, {cost} AS amount, p.bucket
-FROM charges c {join_owners}
-JOIN placements p ON p.period_start = c.charge_period_start AND p.period_end = c.charge_period_end
-WHERE p.overlap = p.total AND {range}
-UNION ALL BY NAME
+-- Each charge whose charge period crosses buckets (months or days) is split in integers of 10^-12 by overlap: largest
+-- remainder, ties to the later bucket, so the parts of each charge add up to it and any drill-down shows the same total.
 SELECT * EXCLUDE (units, quotient, place, missing),
     CASE WHEN units IS NULL THEN NULL ELSE
         CAST(sign(units) AS HUGEINT)::DECIMAL(38,0) * 0
