@@ -9,7 +9,18 @@ from typing import cast
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
-from unitcost.readers.work import holdings_csv, mlflow, resources_csv, slurm, workloads_csv
+from unitcost.readers.work import (
+    artifacts_csv,
+    holdings_csv,
+    kubernetes,
+    mlflow,
+    object_listing,
+    opencost,
+    resources_csv,
+    s3_inventory,
+    slurm,
+    workloads_csv,
+)
 from unitcost.readers.work.reading import WorkReader, is_work
 
 #: Readers of bills and of useful units: name -> module. Among equally sure readers the earlier one reads the file.
@@ -23,9 +34,14 @@ WORK_READERS: dict[str, WorkReader] = {
     for module in (
         mlflow,
         slurm,
+        kubernetes,
+        opencost,
         workloads_csv,
         holdings_csv,
         resources_csv,
+        artifacts_csv,
+        s3_inventory,
+        object_listing,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}

@@ -26,6 +26,8 @@ def fill_rows(
     progress: Progress | None,
     make: Callable[[dict[str, str]], Rows],
     name_of: Callable[[str], str] = str.casefold,
+    *,
+    header: bool = True,
 ) -> None:
     """Put each row of a table into the sink as `make` understands it, or set it aside.
 
@@ -36,16 +38,18 @@ def fill_rows(
         when the row cannot be read.
     name_of
         Name of a column as `make` looks for it; where two columns have the same, the first counts.
+    header
+        Whether the first row of a csv names the columns.
     """
     names = [name_of(column) for column in source.columns]
-    header = list(source.columns)
-    for row in tables.rows(source, progress):
+    stated, first = list(source.columns), "header" if header else "first row"
+    for row in tables.rows(source, progress, header=header):
         number = sink.read()
         if isinstance(row, Broken):
             sink.reject(number, row.reason, row.raw)
         elif len(row) != len(names):
-            sink.reject(number, f"has {len(row)} cells where the header has {len(names)}", as_text(row, source))
-        elif [cell.strip() for cell in row] == header:
+            sink.reject(number, f"has {len(row)} cells where the {first} has {len(names)}", as_text(row, source))
+        elif [cell.strip() for cell in row] == stated:
             sink.reject(number, "repeats the header", as_text(row, source))
         else:
             cells = {
