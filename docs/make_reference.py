@@ -91,7 +91,9 @@ PAGES = {"prices.md": prices, "commands.md": commands, "readers.md": readers, "d
 
 
 def _help(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
+    context = click.Context(
+        command, info_name=name, max_content_width=100, terminal_width=100, help_option_names=["-h", "--help"]
+    )
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     return "\n".join(["```text", *lines, "```"])
 

@@ -95,6 +95,23 @@ def test_a_zone_does_not_stand_for_its_region() -> None:
     assert zones.price("m", region="r-1", at=at("2026-06-01")).record.price == 5
 
 
+def test_the_users_own_price_wins_by_another_unit_and_everywhere() -> None:
+    own = record("2026-02-01", "1", source=OWN, region="", provider="", unit="accelerator-hour")
+    mixed = book(record("2026-01-01", "9"), record("2026-01-01", "8", region="r-2")).with_own([own], [])
+    for region in ("r-1", "r-2"):
+        assert mixed.price("m", region=region, at=at("2026-03-01")).record.source == OWN
+    offers = mixed.offers(frozenset({"H100-80GB"}), [], at("2026-03-01"))
+    assert [(o.region, o.on_demand and o.on_demand.source) for o in offers] == [("r-1", OWN), ("r-2", OWN)]
+    before = mixed.offers(frozenset({"H100-80GB"}), ["r-2"], at("2026-01-15"))
+    assert [o.on_demand and o.on_demand.price for o in before] == [8]
+
+
+def test_a_machine_priced_everywhere_and_nowhere_else_is_offered_once() -> None:
+    own = record("2026-02-01", "1", source=OWN, region="")
+    [offer] = book(own=(own,)).offers(frozenset({"H100-80GB"}), [], at("2026-03-01"))
+    assert offer.region == "any"
+
+
 def test_globs_ignore_case() -> None:
     known = book(record("2026-01-01", "5"), record("2026-01-01", "6", region="eu-1"))
     assert [r.region for r in known.records(Wanted(region="R-*"))] == ["r-1"]

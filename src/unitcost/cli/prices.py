@@ -44,20 +44,24 @@ def list_(name: str, at: str, as_json: bool, **said: Any) -> None:
 @command.command("show")
 @click.argument("name")
 @click.option("--quantity", default="", metavar="N", help="Price this quantity, such as 10240 GB, tier by tier.")
+@click.option("--variant", default="", metavar="NAME", help="How a model is called: batch, priority ...")
+@click.option("--tokens", default="", metavar="CLASS=N,...", help="Price a call of a model: input=20000,output=1000.")
 @click.option("--zones", is_flag=True, help="Show prices of single zones too.")
 @price_options
 @at_option
 @json_option
 @workspace_options
-def show(name: str, quantity: str, zones: bool, at: str, as_json: bool, **said: Any) -> None:
+def show(name: str, quantity: str, variant: str, tokens: str, zones: bool, at: str, as_json: bool, **said: Any) -> None:
     """Show what NAME costs: a machine, a model, or a service such as internet_egress."""
     from unitcost.cli import prices_output
-    from unitcost.jobs import prices
+    from unitcost.jobs import model_prices, prices
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
     asked = prices_output.number(quantity) if quantity else None
-    found = prices.show(workspace, prices.wanted(name, **said), at=at, zones=zones, quantity=asked)
+    call = model_prices.counts(tokens) if tokens else None
+    wanted = prices.wanted(name, **said)
+    found = prices.show(workspace, wanted, at=at, zones=zones, quantity=asked, variant=variant, tokens=call)
     prices_output.print_prices(found, as_json=as_json)
 
 

@@ -11,10 +11,11 @@ import click
 
 from unitcost import money
 from unitcost.cli.output import print_json, print_table
+from unitcost.cli.prices_models import model_data, print_model, unit_text
 from unitcost.economics.capacity import By, Capacity, HourlyRate
 from unitcost.errors import BadSetting
 from unitcost.facts.offers import Shape
-from unitcost.facts.prices import ACCELERATOR_HOUR, MACHINE_HOUR, InForce, PriceRecord, Source, stale_after_days
+from unitcost.facts.prices import ACCELERATOR_HOUR, InForce, PriceRecord, Source, stale_after_days
 from unitcost.jobs.prices import PriceLine, Shown, SourceLine
 from unitcost.prices.history import Change
 
@@ -45,7 +46,13 @@ def print_prices(shown: Shown, *, as_json: bool) -> None:
     if as_json:
         shapes = [_shape_data(shape) for shape in shown.shapes]
         lines = [_line_data(line) for line in shown.lines]
-        print_json({"schema_version": _SCHEMA, "at": shown.at.isoformat(), "machines": shapes, "prices": lines})
+        model = {"model": model_data(shown.model)} if shown.model else {}
+        data = {"schema_version": _SCHEMA, "at": shown.at.isoformat(), "machines": shapes, **model, "prices": lines}
+        print_json(data)
+        return
+    if shown.model:
+        print_model(shown.model)
+        _print_notes(shown)
         return
     for shape in shown.shapes:
         click.echo(_shape_text(shape))
@@ -124,7 +131,7 @@ def _print_card(line: PriceLine) -> None:
     """Print one price: what and where, the price in its forms, since when and who says so."""
     record = line.item.record
     place = " ".join(part for part in (record.region or "any region", record.zone) if part)
-    price = f"{_tiers(record)} {_unit(record)}"
+    price = f"{_tiers(record)} {unit_text(record)}"
     if line.hourly:
         price += _other_form(line.hourly)
     click.echo(f"{_name(record)}, {place}, {_category(record)}: {price}")
@@ -158,7 +165,7 @@ def _cells(line: PriceLine) -> list[str]:
     record = line.item.record
     since = record.effective_from.date().isoformat() if record.effective_from else "always"
     promise = f" {record.commitment.term_months} m" if record.commitment else ""
-    return [_name(record), record.region or "any", record.category + promise, _tiers(record), _unit(record), since,
+    return [_name(record), record.region or "any", record.category + promise, _tiers(record), unit_text(record), since,
             str(record.source)]  # fmt: skip
 
 
@@ -170,11 +177,6 @@ def _name(record: PriceRecord) -> str:
     name = record.sku if record.meter in ("", record.sku) else f"{record.sku} {record.meter}"
     named = f"{name} to {record.destination}" if record.destination else name
     return f"{record.provider} {named}" + (f" ({record.variant})" if record.variant else "")
-
-
-def _unit(record: PriceRecord) -> str:
-    unit = "h" if record.unit in (MACHINE_HOUR, ACCELERATOR_HOUR) else record.unit
-    return f"{record.currency}/{'' if record.per == 1 else _plain(record.per) + ' '}{unit}"
 
 
 def _capacity_cells(item: Capacity, by: By, *, many: bool) -> list[str]:

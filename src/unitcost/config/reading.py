@@ -22,6 +22,7 @@ from unitcost.facts.rules import (
     OwnerKind,
     OwnerRule,
     OwnerRules,
+    PriceRules,
     QualityBar,
     Settings,
     SplitRule,
@@ -134,8 +135,17 @@ def _settings(file: schema.File, name: str) -> Settings:
         invoices=tuple(_invoice(entry) for entry in file.invoice),
         charges=tuple(_charge(entry) for entry in file.charge),
         qualities=tuple(_quality(service, entry) for service, entry in sorted(file.quality.items())),
+        prices=_prices(file.prices),
         file=name,
     )
+
+
+def _prices(table: schema.PricesTable) -> PriceRules:
+    return PriceRules(
+        files=tuple(table.files), litellm=tuple(table.litellm), aliases=table.aliases,
+        same_as={provider.casefold(): tuple(others) for provider, others in table.same_as.items()},
+        self_hosted=tuple(table.self_hosted),
+    )  # fmt: skip
 
 
 def _load(entry: schema.LoadTable) -> LoadEntry:

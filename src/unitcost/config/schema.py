@@ -212,6 +212,16 @@ class QualityTable(Table):
     error_cost_usd: Annotated[Amount, Field(ge=0)] | None = None
 
 
+class PricesTable(Table):
+    """[prices]."""
+
+    files: list[Name] = []
+    litellm: list[Name] = []
+    aliases: dict[str, Name] = {}
+    same_as: dict[str, list[Name]] = {}
+    self_hosted: list[Name] = []
+
+
 class RateTable(Table):
     """One rate of a currency in [fx]; the key beside `from` is the report currency in lower case."""
 
@@ -244,3 +254,4 @@ class File(Table):
     charge: list[ChargeTable] = []
     invoice: list[InvoiceTable] = []
     quality: dict[str, QualityTable] = {}
+    prices: PricesTable = PricesTable()

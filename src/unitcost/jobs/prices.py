@@ -7,16 +7,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from unitcost import prices
 from unitcost.economics.capacity import By, Capacity, HourlyRate, hourly_rate, rank_capacity
+from unitcost.economics.quotes import check_quote
 from unitcost.economics.tiers import TierPart, tier_parts
-from unitcost.errors import BadSetting, NoPrice
+from unitcost.errors import BadSetting, NoPrice, UnknownName
 from unitcost.facts.offers import Shape
-from unitcost.facts.prices import CATEGORIES, InForce, PriceRecord, Source
+from unitcost.facts.prices import CATEGORIES, OWN, InForce, PriceRecord, Source
+from unitcost.facts.tokens import TokenCounts
+from unitcost.jobs.model_prices import ModelShown, model_records, models_in_force, show_model
 from unitcost.jobs.workspace import Workspace
-from unitcost.prices import PriceBook, Wanted
+from unitcost.prices import PriceBook, Wanted, bundled, opening
 from unitcost.prices.accelerators import meant_by
 from unitcost.prices.history import Change, changes
+from unitcost.prices.models import ModelBook, Naming
+from unitcost.prices.opening import PriceFiles
+
+_MEND = "see `unitcost prices list --name 'p5*'`, or give your own price under [prices]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,7 @@ class Shown:
     at: datetime
     lines: tuple[PriceLine, ...]
     shapes: tuple[Shape, ...] = ()
+    model: ModelShown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +66,13 @@ class SourceLine:
 
 
 def open_book(workspace: Workspace) -> PriceBook:
-    """The book of a workspace."""
-    return prices.bundled()
+    """Prices of machines and services that hold in a workspace."""
+    return opening.open_book(_files(workspace))
+
+
+def open_models(workspace: Workspace) -> ModelBook:
+    """Prices of models that hold in a workspace."""
+    return opening.open_models(_files(workspace))
 
 
 def wanted(
@@ -88,9 +100,10 @@ def moment(text: str, workspace: Workspace) -> datetime:
 
 
 def show(
-    workspace: Workspace, wanted: Wanted, *, at: str = "", zones: bool = False, quantity: Decimal | None = None
-) -> Shown:
-    """Prices of one thing at a moment.
+    workspace: Workspace, wanted: Wanted, *, at: str = "", zones: bool = False, quantity: Decimal | None = None,
+    variant: str = "", tokens: TokenCounts | None = None,
+) -> Shown:  # fmt: skip
+    """Prices of one thing at a moment: a machine, a service or else a model.
 
     Parameters
     ----------
@@ -102,6 +115,8 @@ def show(
         Whether prices of single zones are shown beside those of the region.
     quantity
         How much is priced, in units; None = only the price.
+    variant, tokens
+        How a model is called, and a call of it to price.
 
     Raises
     ------
@@ -112,6 +127,8 @@ def show(
     """
     when = moment(at, workspace)
     book = open_book(workspace)
+    if wanted.kind == "model" or variant or tokens or (not wanted.kind and not book.records(Wanted(sku=wanted.sku))):
+        return _show_model(workspace, wanted, when, variant, tokens)
     found = sorted((item for item in book.find(wanted, when) if zones or not item.record.zone), key=_reading_order)
     if not found:
         raise NoPrice("only prices of single zones are known", where=wanted.sku, mend="ask with --zones")
@@ -125,14 +142,17 @@ def listed(workspace: Workspace, wanted: Wanted, *, at: str = "") -> Shown:
     """Prices in force of all that fits; nothing found is an empty answer."""
     when = moment(at, workspace)
     book = open_book(workspace)
-    lines = (_line(book, item, when, None) for item in book.in_force(wanted, when) if not item.record.zone)
-    return Shown(at=when, lines=tuple(lines))
+    items = [item for item in book.in_force(wanted, when) if not item.record.zone]
+    if wanted.kind == "model":
+        items = models_in_force(open_models(workspace), wanted, when)
+    return Shown(at=when, lines=tuple(_line(book, item, when, None) for item in items))
 
 
 def sources(workspace: Workspace) -> list[SourceLine]:
     """The sources of the book, by name."""
     groups: dict[Source, list[PriceRecord]] = {}
-    for record in open_book(workspace).records(Wanted()):
+    models = model_records(open_models(workspace), Wanted())
+    for record in (*open_book(workspace).records(Wanted()), *models):
         groups.setdefault(record.source, []).append(record)
     return [
         SourceLine(
@@ -148,6 +168,8 @@ def diff(workspace: Workspace, wanted: Wanted, *, before: str, after: str = "") 
     start, end = moment(before, workspace), moment(after, workspace)
     if start >= end:
         raise BadSetting(f"{start.date()} is not before {end.date()}", mend="give the earlier day with --from")
+    if wanted.kind == "model":
+        return changes(model_records(open_models(workspace), wanted), start, end)
     records = [record for record in open_book(workspace).records(wanted) if not record.zone]
     return changes(records, start, end)
 
@@ -193,6 +215,28 @@ def find(
     return found
 
 
+def _show_model(workspace: Workspace, wanted: Wanted, at: datetime, variant: str, tokens: TokenCounts | None) -> Shown:
+    """Price of a model; a name that nothing knows is answered with names of everything."""
+    models = open_models(workspace)
+    try:
+        found = show_model(models, wanted.sku, provider=wanted.provider, at=at, variant=variant, tokens=tokens)
+    except UnknownName:
+        if wanted.kind or variant or tokens:
+            raise
+        names = {*open_book(workspace).names(), *models.names(wanted.provider)}
+        raise UnknownName("name in the price book", wanted.sku, names, mend=_MEND) from None
+    lines = tuple(PriceLine(item=item, notes=item.notes(at)) for item in found.items)
+    return Shown(at=at, lines=lines, model=found)
+
+
+def _files(workspace: Workspace) -> PriceFiles:
+    said = workspace.settings.prices
+    naming = Naming(aliases=said.aliases, same_as=said.same_as, self_hosted=said.self_hosted)
+    return PriceFiles(
+        folder=workspace.folder, now=workspace.now, files=said.files, litellm=said.litellm, naming=naming
+    )  # fmt: skip
+
+
 def _reading_order(item: InForce) -> tuple[str, str, str, int, str]:
     """By provider, name and region; within these on-demand, spot, committed."""
     record = item.record
@@ -206,4 +250,18 @@ def _line(book: PriceBook, item: InForce, at: datetime, quantity: Decimal | None
         () if quantity is None else tier_parts(quantity, record.tiers, mode=record.mode, per=record.per)
     )  # fmt: skip
     hourly = hourly_rate(record, shape.accelerator_count if shape else None) if record.kind == "instance" else None
-    return PriceLine(item=item, hourly=hourly, parts=parts, notes=item.notes(at))
+    return PriceLine(item=item, hourly=hourly, parts=parts, notes=(*item.notes(at), *_doubts(hourly, shape, at)))
+
+
+def _doubts(hourly: HourlyRate | None, shape: Shape | None, at: datetime) -> tuple[str, ...]:
+    """Whether a price of the user's own looks like one per accelerator, or per machine, beside the book's."""
+    if hourly is None or shape is None or hourly.record.source.licence != OWN or not hourly.usd_per_machine_hour:
+        return ()
+    record = hourly.record
+    wanted = Wanted(kind="instance", sku=record.sku, region=record.region, category=record.category)
+    listed = [item.record for item in bundled().in_force(wanted, at) if not item.record.zone]
+    if not listed or not shape.accelerator_count:
+        return ()
+    other = hourly_rate(listed[0], shape.accelerator_count).usd_per_machine_hour
+    found = check_quote(hourly.usd_per_machine_hour, other, shape.accelerator_count)
+    return (f"against the book, {found.sentence}",) if found.finding in ("per_gpu_price", "per_machine_price") else ()

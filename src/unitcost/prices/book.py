@@ -58,6 +58,26 @@ class PriceBook:
         self.sources = sources
         self.shapes = {(s.provider, s.instance_type, s.region): s for s in shapes}
 
+    def with_own(self, records: Sequence[PriceRecord], shapes: Sequence[Shape]) -> PriceBook:
+        """The book with records of the user's, which win, and machines that only they describe.
+
+        A record without provider is of the one provider who rents out such a machine.
+        """
+        sellers: dict[str, set[str]] = {}
+        for shape in (*self.shapes.values(), *shapes):
+            sellers.setdefault(shape.instance_type, set()).add(shape.provider)
+
+        def named(record: PriceRecord) -> PriceRecord:
+            known = sellers.get(record.sku, set())
+            return replace(record, provider=next(iter(known))) if not record.provider and len(known) == 1 else record
+
+        own = (*self._own, *map(named, records))
+        return PriceBook(self._rows, [*self.shapes.values(), *shapes], self.sources, own)
+
+    def names(self) -> set[str]:
+        """Names of all machines and services."""
+        return {row["sku"] for row in self._rows} | {record.sku for record in self._own}
+
     def records(self, wanted: Wanted) -> list[PriceRecord]:
         """All records of what is wanted, of all times; the user's own first."""
         own = [r for r in self._own if _fits_record(r, wanted)]
@@ -123,12 +143,15 @@ class PriceBook:
         rows = [row for row in self._rows if _is_machine(row) and (row["provider"], row["sku"]) in kinds]
         own = [r for r in self._own if r.kind == "instance" and (r.provider, r.sku) in kinds]
         records = [*(tables.record(row, self.sources) for row in rows), *own]
-        groups: dict[tuple[str, str, str], list[InForce]] = {}
-        for item in in_force(records, at):
-            record = item.record
-            if not record.zone and (not regions or any(_matches(record.region, glob) for glob in regions)):
-                groups.setdefault((record.provider, record.sku, record.region), []).append(item)
-        return [self._offer(*key, items) for key, items in sorted(groups.items())]
+        items = [item for item in in_force(records, at) if not item.record.zone]
+        places = {(r.provider, r.sku, r.region or "any") for r in records if not r.zone and _is_in(r.region, regions)}
+        special = {place[:2] for place in places if place[2] != "any"}
+        offers = []
+        for place in sorted(places):
+            found = [item for item in items if _is_of(item.record, *place)]
+            if found and (place[2] != "any" or place[:2] not in special):
+                offers.append(self._offer(*place, found))
+        return offers
 
     def _offer(self, provider: str, sku: str, region: str, items: Sequence[InForce]) -> Offer:
         shape = self.shape(provider, sku, region)
@@ -170,6 +193,16 @@ def bundled() -> PriceBook:
 
     rows = [row for name in _TABLES for row in read(name)]
     return PriceBook(rows, map(tables.shape, read("shapes.csv")), tables.sources(read("sources.csv")))
+
+
+def _is_in(region: str, globs: Sequence[str]) -> bool:
+    """Whether a region is asked for; what has none is everywhere."""
+    return not region or not globs or any(_matches(region, glob) for glob in globs)
+
+
+def _is_of(record: PriceRecord, provider: str, sku: str, region: str) -> bool:
+    """Whether a record is that of a machine in a region; one without region is, everywhere."""
+    return (record.provider, record.sku) == (provider, sku) and record.region in ("", region)
 
 
 def _is_machine(row: Row) -> bool:

@@ -23,7 +23,7 @@ class Change:
 def in_force(records: Iterable[PriceRecord], at: datetime) -> list[InForce]:
     """The records in force at a moment, one per thing priced, in the order of their keys.
 
-    The user's own record wins over any other of the same key.
+    The user's own record wins over any other of the same thing, in its place or everywhere.
     """
     found = []
     for _, group in sorted(_by_key(records).items()):
@@ -31,7 +31,23 @@ def in_force(records: Iterable[PriceRecord], at: datetime) -> list[InForce]:
         current = _current(own, at) or _current(group, at)
         if current is not None:
             found.append(current)
-    return found
+    return _own_first(found)
+
+
+def _own_first(items: list[InForce]) -> list[InForce]:
+    """Leave out what a record of the user's covers: the same thing there or everywhere, by whatever unit."""
+    own = [item.record for item in items if item.record.source.licence == OWN]
+    return [
+        item for item in items if item.record.source.licence == OWN or not any(_covers(o, item.record) for o in own)
+    ]
+
+
+def _covers(own: PriceRecord, other: PriceRecord) -> bool:
+    same = ("kind", "sku", "meter", "destination", "variant", "category", "commitment")
+    places = ("provider", "region", "zone")
+    return all(getattr(own, name) == getattr(other, name) for name in same) and all(
+        getattr(own, name) in ("", getattr(other, name)) for name in places
+    )
 
 
 def changes(records: Iterable[PriceRecord], before: datetime, after: datetime) -> list[Change]:
