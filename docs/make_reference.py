@@ -67,9 +67,11 @@ def drivers() -> str:
 def prices() -> str:
     """Page of the price book: its sources with their licences, and the checks that stand before it."""
     from unitcost.prices import bundled
+    from unitcost.prices.feeds import FEEDS
     from unitcost.prices.recording import CHECKS
 
     book = bundled()
+    feeds = [f"| {feed.name} | {feed.provider} | {feed.licence} |" for feed in FEEDS.values()]
     rows = [f"| {s.name} | {s.revision} | {s.licence} |" for _, s in sorted(book.sources.items())]
     checks = [f"`{check.__name__}`: {_first_line(check)}" for check in CHECKS]
     return _page(
@@ -79,6 +81,9 @@ def prices() -> str:
             "The tables that ship hold figures from these sources, at these revisions. A row whose source does not state"
             " that it may be used is left out.",
             "\n".join(["| source | revision | licence |", "| --- | --- | --- |", *rows]),
+            "## Feeds",
+            "`unitcost prices refresh` reads these again; `genai-prices` reads the list of models.",
+            "\n".join(["| feed | provider | licence |", "| --- | --- | --- |", *feeds]),
             "## Checks",
             "What a source lists passes these checks, in this order, before it becomes a price record. A listing is"
             " repaired, loses a value, is flagged or is dropped; each finding is said.",

@@ -8,6 +8,7 @@ import click
 
 from unitcost.cli.options import at_option, json_option, price_options, workspace_options
 from unitcost.cli.prices_capacity import find
+from unitcost.cli.prices_refresh import refresh
 
 
 @click.group("prices")
@@ -19,6 +20,7 @@ def command() -> None:
 
 
 command.add_command(find)
+command.add_command(refresh)
 
 
 @command.command("list")

@@ -21,6 +21,7 @@ from unitcost.prices.accelerators import meant_by
 from unitcost.prices.history import Change, changes
 from unitcost.prices.models import ModelBook, Naming
 from unitcost.prices.opening import PriceFiles
+from unitcost.prices.store import PriceStore
 
 _MEND = "see `unitcost prices list --name 'p5*'`, or give your own price under [prices]"
 
@@ -229,11 +230,17 @@ def _show_model(workspace: Workspace, wanted: Wanted, at: datetime, variant: str
     return Shown(at=at, lines=lines, model=found)
 
 
+def price_store(workspace: Workspace) -> PriceStore:
+    """Where refreshed prices lie: beside the ledger."""
+    return PriceStore(workspace.ledger_path.parent / "prices")
+
+
 def _files(workspace: Workspace) -> PriceFiles:
     said = workspace.settings.prices
     naming = Naming(aliases=said.aliases, same_as=said.same_as, self_hosted=said.self_hosted)
     return PriceFiles(
-        folder=workspace.folder, now=workspace.now, files=said.files, litellm=said.litellm, naming=naming
+        folder=workspace.folder, now=workspace.now, store=price_store(workspace).folder, files=said.files, litellm=said.litellm,
+        naming=naming,
     )  # fmt: skip
 
 

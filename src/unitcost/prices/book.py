@@ -58,6 +58,14 @@ class PriceBook:
         self.sources = sources
         self.shapes = {(s.provider, s.instance_type, s.region): s for s in shapes}
 
+    def with_tables(self, rows: Sequence[Row], shapes: Sequence[Shape], sources: dict[str, Source]) -> PriceBook:
+        """The book with further tables; machines that it knows keep their shape."""
+        if not rows:
+            return self
+        return PriceBook(
+            [*self._rows, *rows], [*shapes, *self.shapes.values()], {**self.sources, **sources}, self._own
+        )  # fmt: skip
+
     def with_own(self, records: Sequence[PriceRecord], shapes: Sequence[Shape]) -> PriceBook:
         """The book with records of the user's, which win, and machines that only they describe.
 

@@ -110,7 +110,8 @@ def zero_means_none(listing: Listing, known: Known) -> Checked:
 
 def spot_placeholder(listing: Listing, known: Known) -> Checked:
     """A spot price that equals or passes the on-demand price stands for "no spot"; one far below is said."""
-    on_demand, spot = listing.on_demand, listing.spot
+    spot = listing.spot
+    on_demand = listing.on_demand or known.linux.get((listing.provider, listing.region, listing.instance_type))
     if on_demand is None or spot is None:
         return listing, ()
     shown = f"spot {money.text(spot)}, on-demand {money.text(on_demand)}"
@@ -156,7 +157,8 @@ def nothing_left(listing: Listing, known: Known) -> Checked:
     """A listing without any price."""
     if listing.on_demand is None and listing.spot is None and not listing.committed:
         return None, (finding("no-price", listing, "no price", "dropped"),)
-    if listing.on_demand is None and listing.spot is not None:
+    key = (listing.provider, listing.region, listing.instance_type)
+    if listing.on_demand is None and listing.spot is not None and key not in known.linux:
         return listing, (finding("spot-only", listing, "spot price but no on-demand price", "flagged"),)
     return listing, ()
 

@@ -102,6 +102,11 @@ class GenaiPrices:
         made = (self._entry(p.id, model) for p in self._providers.values() for model in p.models)
         return [entry for entry in made if not entry.reason]
 
+    def entry(self, provider: str, model: str) -> ModelEntry | None:
+        """A model by its very id."""
+        named = self._names.get(provider, {}).get(model.casefold())
+        return self._entry(provider, named.model) if named is not None and named.rule == "exact" else None
+
     def names(self, provider: str) -> Iterable[str]:
         """Names of the models of a provider; of all, when none is named."""
         known = self.provider_of(provider)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from unitcost.facts.prices import OWN, InForce, PriceRecord, holds_at
+from unitcost.facts.prices import OWN, InForce, PriceRecord, holds_at, midnight
 
 _ALWAYS = datetime.min.replace(tzinfo=UTC)
 
@@ -62,31 +62,57 @@ def changes(records: Iterable[PriceRecord], before: datetime, after: datetime) -
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A record and the moment from which it counts."""
+
+    since: datetime
+    record: PriceRecord
+
+
 def _by_key(records: Iterable[PriceRecord]) -> dict[tuple[str, ...], list[PriceRecord]]:
-    """Records of each thing, in the order in which they begin."""
+    """Records of each thing."""
     groups: dict[tuple[str, ...], list[PriceRecord]] = defaultdict(list)
     for record in records:
         groups[record.key].append(record)
-    for group in groups.values():
-        group.sort(key=_order)
     return groups
 
 
-def _order(record: PriceRecord) -> tuple[datetime, str, str]:
-    """By beginning; of two that begin together the one read later, then by source."""
-    return (record.effective_from or _ALWAYS, record.observed, record.source.key)
+def _steps(group: Iterable[PriceRecord]) -> list[_Step]:
+    """Records of one thing in the order in which they count.
+
+    A source may state a beginning that lies before another price was still being read. Then the later reading does not
+    rewrite what was read: its price counts from that reading on.
+    """
+    steps: list[_Step] = []
+    for record in sorted(group, key=lambda r: (r.observed, r.effective_from or _ALWAYS, r.source.key)):
+        since = record.effective_from or _ALWAYS
+        if record.dating == "stated":
+            contradicted = any(
+                since <= midnight(step.record.observed_on) and step.record.observed_on < record.observed_on
+                for step in steps
+                if step.record.tiers != record.tiers and step.record.dating == "observed"
+            )
+            since = midnight(record.observed_on) if contradicted else since
+        steps.append(_Step(since=since, record=record))
+    return sorted(steps, key=lambda step: (step.since, step.record.observed, step.record.source.key))
 
 
 def _current(group: Sequence[PriceRecord], at: datetime) -> InForce | None:
-    """The latest record of one thing that has begun and has not ended."""
-    begun = [i for i, record in enumerate(group) if record.effective_from is None or record.effective_from <= at]
+    """The latest record of one thing that counts and has not ended."""
+    steps = _steps(group)
+    begun = [i for i, step in enumerate(steps) if step.since <= at]
     if not begun or not holds_at(group[0].hours, at):
         return None
     place = begun[-1]
-    record = group[place]
+    record = steps[place].record
     if record.effective_to is not None and record.effective_to <= at:
         return None
-    later = group[place + 1 :]
-    same = next((i for i, r in enumerate(later) if r.tiers != record.tiers), len(later))
-    seen = max(r.observed_on for r in (record, *later[:same]))
-    return InForce(record=record, last_seen=seen, next=later[same] if same < len(later) else None)
+    following = next((s for s in steps[place + 1 :] if s.record.tiers != record.tiers), None)
+    end = following.since if following else None
+    seen = [
+        r.observed_on for r in group if r.tiers == record.tiers and (end is None or midnight(r.observed_on) < end)
+    ]  # fmt: skip
+    return InForce(
+        record=record, last_seen=max([record.observed_on, *seen]), next=following.record if following else None
+    )  # fmt: skip

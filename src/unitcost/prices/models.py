@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from unitcost.errors import NoPrice, near_names
 from unitcost.facts.prices import holds_at
 from unitcost.facts.tokens import ModelMatch, ModelPrice
 from unitcost.prices.entries import Found, ModelEntry, PriceList
+from unitcost.prices.intervals import in_gaps
 
 #: Variants that mean the usual way of calling.
 USUAL = frozenset({"", "standard", "auto", "on-demand", "on_demand"})
@@ -90,7 +91,7 @@ class ModelBook:
         prices: list[ModelPrice] = []
         for entry in entries:
             maker = entry.variants.get(asked)
-            prices += _in_gaps(prices, maker() if maker else ())
+            prices += in_gaps(prices, maker() if maker else ())
         return tuple(prices)
 
     def price(self, match: ModelMatch, at: datetime, variant: str = "") -> ModelPrice:
@@ -174,23 +175,4 @@ class ModelBook:
         return hits, reason, listed
 
 
-def _in_gaps(taken: Sequence[ModelPrice], more: Sequence[ModelPrice]) -> list[ModelPrice]:
-    """The parts of prices that lie in times which no price holds yet."""
-    free = list(more)
-    for price in taken:
-        free = [part for other in free for part in _outside(other, price.effective_from, price.effective_to)]
-    return free
-
-
-def _outside(price: ModelPrice, start: datetime | None, end: datetime | None) -> Iterator[ModelPrice]:
-    """The parts of a price before and after an interval."""
-    since, until = price.effective_from or _EVER, price.effective_to or _NEVER
-    if start is not None and since < start:
-        yield replace(price, effective_to=min(until, start))
-    if end is not None and until > end:
-        yield replace(price, effective_from=max(since, end))
-
-
-_EVER = datetime.min.replace(tzinfo=UTC)
-_NEVER = datetime.max.replace(tzinfo=UTC)
 _MEND = "give your own price under [prices], or say which model is meant under [prices.aliases]"
