@@ -68,6 +68,11 @@ def test_wrong_questions_about_models(run, arguments: tuple[str, ...], code: int
     assert (result.exit_code, words in result.stderr) == (code, True), result.stderr
 
 
+def test_prices_of_models_are_stale_after_30_days(run) -> None:
+    assert "stale" not in run("show", "gpt-5.5", "--at", "2026-12-01").stderr
+    assert "stale after 30" in run("show", "gpt-5.5", "--at", "2027-01-15").stderr
+
+
 def test_list_and_diff_of_models(run) -> None:
     listed = json.loads(run("list", "--kind", "model", "--name", "gpt-5.5", "--provider", "openai", "--json").stdout)
     assert {price["meter"] for price in listed["prices"]} == {"input", "cache_read", "output", "web_search"}

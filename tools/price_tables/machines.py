@@ -103,8 +103,28 @@ def earlier_aws(made: Tables) -> None:
 
 def spot_by_zone(made: Tables) -> None:
     """Spot prices of each zone as they were read, and their median as the price of the region."""
+    done = recording.record(_zones(made), shapes={(s.provider, s.instance_type): s for s in made.shapes})
+    made.findings += done.findings
+    zones: dict[tuple[str, str], list[PriceRecord]] = defaultdict(list)
+    on_demand: dict[tuple[str, str], PriceRecord] = {}
+    for record in done.records:
+        if record.category == "Dynamic":
+            zones[record.sku, record.region].append(record)
+        else:
+            on_demand.setdefault((record.sku, record.region), replace(record, zone="", remarks=()))
+    have = {record.id for record in made.records}
+    made.records += [record for record in on_demand.values() if record.id not in have]
+    for records in zones.values():
+        middle = replace(
+            records[0], zone="", tiers=flat(median(r.price for r in records)), remarks=(),
+            derived_from=f"median of {len(records)} zones", inputs=tuple(sorted(r.id for r in records)),
+        )  # fmt: skip
+        made.records += [*records, middle]
+
+
+def _zones(made: Tables) -> list[Listing]:
     source = Source(key="skypilot-00148f2", name="skypilot-catalog", revision="00148f2", licence="Apache-2.0")
-    listings = [
+    return [
         Listing(
             source=source,
             observed="2025-12",
@@ -121,29 +141,6 @@ def spot_by_zone(made: Tables) -> None:
         )
         for row in facts(made.folder / "files/skypilot_v8_aws_p-family_excerpt.csv")
     ]
-    done = recording.record(listings, shapes={(s.provider, s.instance_type): s for s in made.shapes})
-    made.findings += done.findings
-    zones: dict[tuple[str, str], list[PriceRecord]] = defaultdict(list)
-    on_demand: dict[tuple[str, str], PriceRecord] = {}
-    for record in done.records:
-        if record.category == "Dynamic":
-            zones[record.sku, record.region].append(record)
-        else:
-            on_demand.setdefault((record.sku, record.region), replace(record, zone="", remarks=()))
-    have = {record.id for record in made.records}
-    made.records += [record for record in on_demand.values() if record.id not in have]
-    for records in zones.values():
-        made.records += records
-        made.records.append(
-            replace(
-                records[0],
-                zone="",
-                tiers=flat(median(r.price for r in records)),
-                remarks=(),
-                derived_from=f"median of {len(records)} zones",
-                inputs=tuple(sorted(r.id for r in records)),
-            )
-        )
 
 
 def spot_by_advisor(made: Tables) -> None:

@@ -217,8 +217,6 @@ class ModelMatch:
         Why there is no price.
     listed
         Whether a list knows the name, though without a price for tokens.
-    near
-        Names that look like it, nearest first.
     """
 
     asked_provider: str
@@ -230,4 +228,3 @@ class ModelMatch:
     source: str = ""
     reason: str = ""
     listed: bool = False
-    near: tuple[str, ...] = ()

@@ -57,7 +57,9 @@ def show_model(
     match = book.match(name, provider)
     if match.state == "unpriced" and not match.listed:
         mend = "give your own price under [prices]"
-        raise UnknownName(f"price of a model of {provider}" if provider else "price of", name, match.near, mend=mend)
+        raise UnknownName(
+            f"price of a model of {provider}" if provider else "price of", name, book.near(match), mend=mend
+        )
     if match.state != "priced":
         raise NoPrice(match.reason, where=name, mend="give your own price under [prices]")
     price = book.price(match, at, variant)

@@ -64,7 +64,7 @@ class ModelBook:
         Returns
         -------
         ModelMatch
-            With the rule that matched; or unpriced, with the reason and near names; or self-hosted.
+            With the rule that matched; or unpriced, with the reason; or self-hosted.
         """
         return self._resolve(model, provider)[0]
 
@@ -119,6 +119,10 @@ class ModelBook:
         entries = self._resolve(match.asked_model, match.asked_provider)[1]
         return tuple(sorted(name for name in (entries[0].variants if entries else ()) if name))
 
+    def near(self, match: ModelMatch) -> list[str]:
+        """Known names that look like one that was asked for, nearest first; slow, so ask for few."""
+        return near_names(match.asked_model, self.names(match.asked_provider))
+
     def names(self, provider: str = "") -> list[str]:
         """All names that the lists know."""
         return sorted({name for known in self.lists for name in known.names(provider)})
@@ -147,8 +151,7 @@ class ModelBook:
                     source=first.name,
                 )  # fmt: skip
                 return match, tuple(hit.entry for _, hit in hits)
-        near = () if listed else tuple(near_names(model, self.names(provider)))
-        return replace(asked, reason=reason or "no price list knows it", listed=listed, near=near), ()
+        return replace(asked, reason=reason or "no price list knows it", listed=listed), ()
 
     def _spellings(self, model: str, provider: str) -> list[tuple[str, str, str]]:
         """Names to look for: (model, provider, how it was said), the user's alias before the name itself."""
@@ -175,4 +178,4 @@ class ModelBook:
         return hits, reason, listed
 
 
-_MEND = "give your own price under [prices], or say which model is meant under [prices.aliases]"
+_MEND = "under [prices] give your own price, or say what is meant with aliases or same_as"
