@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -26,6 +26,8 @@ def commands() -> str:
     for name, (module, _) in COMMANDS.items():
         command = import_module(module).command
         parts += [f"## `unitcost {name}`", _help(command, f"unitcost {name}")]
+        for inner, subcommand in sorted(getattr(command, "commands", {}).items()):
+            parts += [f"### `unitcost {name} {inner}`", _help(subcommand, f"unitcost {name} {inner}")]
     return _page(parts)
 
 
@@ -62,14 +64,47 @@ def drivers() -> str:
     return _page(parts)
 
 
-PAGES = {"commands.md": commands, "readers.md": readers, "drivers.md": drivers}
+def prices() -> str:
+    """Page of the price book: its sources with their licences, and the checks that stand before it."""
+    from unitcost.prices import bundled
+    from unitcost.prices.feeds import FEEDS
+    from unitcost.prices.recording import CHECKS
+
+    book = bundled()
+    feeds = [f"| {feed.name} | {feed.provider} | {feed.licence} |" for feed in FEEDS.values()]
+    rows = [f"| {s.name} | {s.revision} | {s.licence} |" for _, s in sorted(book.sources.items())]
+    checks = [f"`{check.__name__}`: {_first_line(check)}" for check in CHECKS]
+    return _page(
+        [
+            "# Prices",
+            _MADE,
+            "The tables that ship hold figures from these sources, at these revisions. A row whose source does not state"
+            " that it may be used is left out.",
+            "\n".join(["| source | revision | licence |", "| --- | --- | --- |", *rows]),
+            "## Feeds",
+            "`unitcost prices refresh` reads these again; `genai-prices` reads the list of models.",
+            "\n".join(["| feed | provider | licence |", "| --- | --- | --- |", *feeds]),
+            "## Checks",
+            "What a source lists passes these checks, in this order, before it becomes a price record. A listing is"
+            " repaired, loses a value, is flagged or is dropped; each finding is said.",
+            _list(checks),
+        ]
+    )
+
+
+PAGES = {"prices.md": prices, "commands.md": commands, "readers.md": readers, "drivers.md": drivers}
 
 
 def _help(command: click.Command, name: str) -> str:
-    settings = command.context_settings
-    context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100, **settings)
+    context = click.Context(
+        command, info_name=name, max_content_width=100, terminal_width=100, help_option_names=["-h", "--help"]
+    )
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     return "\n".join(["```text", *lines, "```"])
+
+
+def _first_line(thing: Callable[..., object]) -> str:
+    return (thing.__doc__ or "").splitlines()[0]
 
 
 def _list(sentences: Iterable[str]) -> str:

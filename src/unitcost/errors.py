@@ -88,6 +88,14 @@ class DoesNotClose(UnitcostError):
     exit_code = 3
 
 
+class BadPrice(UnitcostError):
+    """A price, or a file of prices, contradicts itself or cannot be read."""
+
+
+class NoPrice(UnitcostError):
+    """There is such a thing, but no price of it for that place, category or time."""
+
+
 class CurrencyMix(UnitcostError):
     """Amounts of unlike currencies were about to be added."""
 

@@ -68,6 +68,17 @@ def divide(amount: Decimal, by: Decimal) -> Decimal:
     return QUOTIENT.divide(amount, by)
 
 
+def divide_exactly(amount: Decimal, by: Decimal) -> Decimal:
+    """Quotient without rounding; for divisors such as a million.
+
+    Raises
+    ------
+    decimal.Inexact
+        When the quotient has no end.
+    """
+    return EXACT.divide(amount, by)
+
+
 def round_places(amount: Decimal, places: int) -> Decimal:
     """Amount rounded half away from zero to `places` decimal places."""
     with decimal.localcontext(prec=400, rounding=decimal.ROUND_HALF_UP):

@@ -20,6 +20,8 @@ HOURS_PER_DAY = 24
 #: Hours of an average month: 365 days / 12.
 HOURS_PER_MONTH = 730
 SECONDS_PER_DAY = SECONDS_PER_HOUR * HOURS_PER_DAY
+#: Hours of a month in price lists: 365 days / 12.
+HOURS_PER_MONTH = 730
 MICROSECONDS_PER_SECOND = 1_000_000
 
 KIB = 1024

@@ -13,6 +13,8 @@ from unitcost.errors import BadSetting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_PRICED = ("instance", "model", "storage", "transfer", "request")
+_CATEGORIES = ("Standard", "Dynamic", "Committed", "Other")
 _COSTS = ("billed", "effective", "list", "contracted")
 
 
@@ -98,3 +100,25 @@ def json_option(command: Command) -> Command:
 def warn_option(command: Command) -> Command:
     """--warn-only: a passed threshold is said, but the exit code stays 0."""
     return click.option("--warn-only", is_flag=True, help="Exit 0 even when a threshold was passed.")(command)
+
+
+def price_options(command: Command) -> Command:
+    """--provider, --region, --category, --kind: which prices."""
+    for option in (
+        click.option("--kind", type=click.Choice(_PRICED), default=None, help="Only prices of this kind."),
+        click.option(
+            "--category",
+            type=click.Choice(_CATEGORIES, case_sensitive=False),
+            default=None,
+            help="Only this category: Standard = on-demand, Dynamic = spot.",
+        ),
+        click.option("--region", default="", metavar="GLOB", help="Only this region, or those like us-*."),
+        click.option("--provider", default="", metavar="NAME", help="Only this provider."),
+    ):
+        command = option(command)
+    return command
+
+
+def at_option(command: Command) -> Command:
+    """--at: the moment whose prices are asked for."""
+    return click.option("--at", default="", metavar="DATE", help="Prices in force then.  [default: now]")(command)

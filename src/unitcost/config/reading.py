@@ -24,6 +24,7 @@ from unitcost.facts.rules import (
     OwnerKind,
     OwnerRule,
     OwnerRules,
+    PriceRules,
     QualityBar,
     Settings,
     SplitRule,
@@ -150,6 +151,7 @@ def _settings(file: schema.File, name: str) -> Settings:
         charges=tuple(_charge(entry) for entry in file.charge),
         qualities=tuple(_quality(service, entry) for service, entry in sorted(file.quality.items())),
         work=_work(file.work),
+        prices=_prices(file.prices),
         file=name,
     )
 
@@ -169,6 +171,14 @@ def _work(table: schema.WorkTable) -> WorkRules:
             DriverRule(when=parse(rule.when), driver=rule.is_, name=f"work.kinds[{i}]: {rule.when}")
             for i, rule in enumerate(table.kinds)
         ),
+    )  # fmt: skip
+
+
+def _prices(table: schema.PricesTable) -> PriceRules:
+    return PriceRules(
+        files=tuple(table.files), litellm=tuple(table.litellm), aliases=table.aliases,
+        same_as={provider.casefold(): tuple(others) for provider, others in table.same_as.items()},
+        self_hosted=tuple(table.self_hosted),
     )  # fmt: skip
 
 

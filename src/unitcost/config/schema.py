@@ -257,6 +257,16 @@ class WorkTable(Table):
         return self
 
 
+class PricesTable(Table):
+    """[prices]."""
+
+    files: list[Name] = []
+    litellm: list[Name] = []
+    aliases: dict[str, Name] = {}
+    same_as: dict[str, list[Name]] = {}
+    self_hosted: list[Name] = []
+
+
 class RateTable(Table):
     """One rate of a currency in [fx]; the key beside `from` is the report currency in lower case."""
 
@@ -290,3 +300,4 @@ class File(Table):
     invoice: list[InvoiceTable] = []
     quality: dict[str, QualityTable] = {}
     work: WorkTable = WorkTable()
+    prices: PricesTable = PricesTable()

@@ -65,6 +65,14 @@ from = ["tags.experiment", "tags.run"]
 # bar = 0.91
 # margin = 0.005
 # error_cost_usd = 0.04
+
+# Prices of your own win over the price book; a model that no list knows is "unpriced", never free.
+# [prices]
+# files = ["our-prices.csv"]                # machines or models, one row per price
+# litellm = ["model_prices.json"]           # the JSON form of litellm
+# self_hosted = ["own-*"]                   # models whose cost is in the bill of your machines
+# aliases = { "prod-chat" = "openai/gpt-4o" }
+# same_as = { azure = ["openai"] }          # these providers' prices hold for it too
 """
 
 

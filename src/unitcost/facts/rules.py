@@ -166,6 +166,31 @@ class WorkRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PriceRules:
+    """What the user says about prices (`[prices]`).
+
+    Parameters
+    ----------
+    files
+        The user's own price files, csv.
+    litellm
+        Price files in litellm's JSON form.
+    aliases
+        Name of a model in the calls -> `provider/model` or `model` of a price list.
+    same_as
+        Provider -> providers whose model prices hold for it too.
+    self_hosted
+        Globs of models that run on own machines.
+    """
+
+    files: tuple[str, ...] = ()
+    litellm: tuple[str, ...] = ()
+    aliases: dict[str, str] = field(default_factory=dict)
+    same_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    self_hosted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole of `unitcost.toml`, checked."""
 
@@ -182,4 +207,5 @@ class Settings:
     charges: tuple[StatedCharge, ...] = ()
     qualities: tuple[QualityBar, ...] = ()
     work: WorkRules = field(default_factory=WorkRules)
+    prices: PriceRules = field(default_factory=PriceRules)
     file: str = ""  # where it was read from; empty = defaults
