@@ -158,8 +158,8 @@ def _mixed(name: str, found: Mapping[str, Figure], amounts: Amounts) -> Figure:
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:
-    usage = [row for row in rows if row.keys[2] not in BESIDE_LINES]
-    raw = amounts.by_unit("driver-firm", DIMS["driver"], usage)
+    driven = [row for row in rows if shown_driver(row.keys[0], row.keys[2]) not in BESIDE_LINES]
+    raw = amounts.by_unit("driver-firm", DIMS["driver"], driven)
     answers = {}
     for unit, figures in amounts.regroup("driver-firm", raw, lambda key: (shown_driver(key[0], key[2]),)).items():
         values = {str(key[0]): figure.value or money.ZERO for key, figure in figures.items()}
