@@ -50,6 +50,7 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
         When `by` names no dimension.
     """
     check_dimensions(by)
+    selection = replace(selection, currency=currency)
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
