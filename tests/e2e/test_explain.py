@@ -41,6 +41,15 @@ def test_what_is_older_than_every_rate_unfolds_to_its_own_rows(loaded: Desk) -> 
     assert result.stdout.count("bill.csv:") == 1
 
 
+@pytest.mark.parametrize(("currency", "total"), [("EUR", "120 EUR"), ("USD", "30 USD")])
+def test_a_figure_of_one_currency_alone_is_found_again(loaded: Desk, currency: str, total: str) -> None:
+    for tile in loaded.report("--currency", currency)["tiles"]:
+        result = loaded.run("explain", tile["figure"])
+        assert result.exit_code == 0, result.output
+        if tile["unit"] == currency:
+            assert f"= {total}" in result.stdout.splitlines()[0]
+
+
 @pytest.mark.parametrize("columns", [60, 80, 140])
 def test_lines_fit_the_terminal(loaded: Desk, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))

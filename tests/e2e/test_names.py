@@ -45,3 +45,12 @@ def test_what_nobody_owns_can_be_divided(loaded: Desk) -> None:
     assert {name: entry["amount"] for name, entry in owners.items()} == {
         "untagged": "0", '"untagged"': "20", '"tax"': "40",
     }  # fmt: skip
+
+
+def test_a_driver_that_a_rule_gives_to_tax_is_shown(desk: Desk) -> None:
+    bill = "BilledCost,EffectiveCost,ChargeCategory\n10,10,Usage\n30,30,Tax\n5,5,Credit\n"
+    desk.load(str(desk.write("bill.csv", bill)), "--currency", "USD", "--period", "2031-06")
+    desk.write("unitcost.toml", '[[drivers]]\nwhen = "charge_category = \'Tax\'"\nis = "overhead"\n')
+    report = desk.report()
+    assert report["drivers"]["USD"] == {"credit": "5", "overhead": "30", "unknown": "10"}
+    assert report["largest_driver"]["USD"] == "overhead"

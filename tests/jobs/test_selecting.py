@@ -23,12 +23,17 @@ MONTHS = st.dates(date(2001, 1, 1), date(2098, 1, 1)).map(lambda day: day.replac
     st.sampled_from(["billed", "effective", "list", "contracted"]),
     st.sampled_from(["billing", "charge"]),
     st.sampled_from(["UTC", "-05:00", "Europe/Berlin", "America/Argentina/Buenos_Aires"]),
+    st.sampled_from(["", "EUR", "credits", "own units, new/old@x"]),
 )
-def test_a_tag_says_the_whole_selection(start: date | None, months: int, cost: str, place: str, zone: str) -> None:
+def test_a_tag_says_the_whole_selection(
+    start: date | None, months: int, cost: str, place: str, zone: str, currency: str
+) -> None:
     end = start
     for _ in range(months):
         end = next_month(end) if end else None
-    selection = Selection(cost=cost, start=start, end=end, place=place, timezone=zone)  # type: ignore[arg-type]
+    selection = Selection(
+        cost=cost, start=start, end=end, place=place, timezone=zone, currency=currency,  # type: ignore[arg-type]
+    )  # fmt: skip
     assert parse_tag(selection.tag) == selection
 
 

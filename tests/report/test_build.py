@@ -418,3 +418,8 @@ def test_unit_costs_stand_apart_by_unit_and_currency() -> None:
 def test_one_currency_alone_has_no_unit_costs_and_says_why() -> None:
     (note,) = section(report(unit_costs=[], comparisons=[], currency="EUR"), "unit-costs").notes
     assert "EUR alone" in note
+
+
+def test_a_rule_for_a_line_of_the_bill_is_obeyed() -> None:
+    charges = [charge("10", driver="training"), charge("3", line="tax", driver="overhead"), charge("2", line="credit")]
+    assert report(charges).answers["drivers"]["USD"] == {"credit": "2", "overhead": "3", "training": "10"}

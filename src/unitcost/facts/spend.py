@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import CostKind
+from unitcost.figure import part_of_id
 
 #: What kind of line of the bill a charge is.
 Line = Literal["usage", "unused commitment", "purchase", "tax", "credit", "refund", "adjustment", "marketplace"]
@@ -26,6 +27,10 @@ DIMENSIONS: tuple[str, ...] = (
 )  # fmt: skip
 
 
+#: What stands before the one currency of a selection in its tag.
+ONLY = "only="
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which charges a report is about, and which of their costs it adds up.
@@ -41,6 +46,8 @@ class Selection:
         (when the usage happened; a row that spans more than one bucket is apportioned by overlap).
     timezone
         Zone of months and days: an IANA name or a fixed offset `-05:00`.
+    currency
+        The only billing currency that counts; empty = all.
     """
 
     cost: CostKind = "effective"
@@ -48,6 +55,7 @@ class Selection:
     end: date | None = None
     place: Literal["billing", "charge"] = "billing"
     timezone: str = "UTC"
+    currency: str = ""
 
     @property
     def tag(self) -> str:
@@ -59,6 +67,8 @@ class Selection:
             parts.append(self.place)
         if self.timezone != "UTC":
             parts.append(self.timezone.replace("/", "."))
+        if self.currency:
+            parts.append(ONLY + part_of_id(self.currency))
         return ",".join(parts)
 
 

@@ -53,7 +53,7 @@ def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), l
     if not at:
         raise BadSetting(f"`{figure_id}` is not the id of a figure", mend="copy an id from `unitcost report --json`")
     selection = parse_tag(tag)
-    report = review(workspace, selection, by=by or _by_of(path))
+    report = review(workspace, selection, by=by or _by_of(path), currency=selection.currency)
     figures = report.figures()
     if figure_id not in figures:
         raise UnknownName("figure", figure_id, figures)

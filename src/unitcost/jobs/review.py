@@ -53,6 +53,7 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
         When `by` names no dimension, or nothing is billed in the currency.
     """
     check_dimensions(by)
+    selection = replace(selection, currency=currency)
     with workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
@@ -172,8 +173,8 @@ def _mixed(amounts: Amounts, name: str, units: tuple[str, ...]) -> Figure:
 
 
 def _driver_firmness(amounts: Amounts, rows: Sequence[SpendRow]) -> dict[str, Firmness]:
-    usage = [row for row in rows if row.keys[2] not in BESIDE_LINES]
-    raw = amounts.by_unit("driver-firm", DIMS["driver"], usage)
+    driven = [row for row in rows if shown_driver(row.keys[0], row.keys[2]) not in BESIDE_LINES]
+    raw = amounts.by_unit("driver-firm", DIMS["driver"], driven)
     answers = {}
     for unit, figures in amounts.regroup("driver-firm", raw, lambda key: (shown_driver(key[0], key[2]),)).items():
         values = {str(key[0]): figure.value or money.ZERO for key, figure in figures.items()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.charges import COST_COLUMNS, CostKind
 from unitcost.facts.days import month_start, next_month
 from unitcost.facts.rules import Settings
-from unitcost.facts.spend import Selection, check_dimensions
+from unitcost.facts.spend import ONLY, Selection, check_dimensions
 
 
 def select(
@@ -74,13 +76,15 @@ def parse_tag(tag: str) -> Selection:
     if not rest or (".." not in head and head != "all"):
         raise BadSetting(f"`@{tag}` is not the end of a figure's id", mend="copy the id as the report prints it")
     first, _, last = head.partition("..") if head != "all" else ("", "", "")
-    zones = [part for part in rest[1:] if part not in ("charge",)]
+    currencies = [unquote(part.removeprefix(ONLY)) for part in rest[1:] if part.startswith(ONLY)]
+    zones = [part for part in rest[1:] if part != "charge" and not part.startswith(ONLY)]
     return Selection(
         cost=_cost(rest[0]),
         start=month_start(first) if first else None,
         end=next_month(month_start(last)) if last else None,
         place="charge" if "charge" in rest[1:] else "billing",
         timezone=zones[0].replace(".", "/") if zones else "UTC",
+        currency=currencies[0] if currencies else "",
     )
 
 

@@ -113,8 +113,10 @@ class ReportInput:
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:
-    """Name under which a charge stands in the table of drivers: lines that are no usage stand for themselves."""
-    return str(line) if line in BESIDE_LINES else spelt(driver or UNKNOWN_DRIVER)
+    """Name under which a charge stands in the table of drivers: a line that is no usage and has no rule is its own."""
+    if driver in (None, UNKNOWN_DRIVER) and line in BESIDE_LINES:
+        return str(line)
+    return spelt(driver or UNKNOWN_DRIVER)
 
 
 def shown_owner(owner: str | None, line: str | None) -> str:
