@@ -13,6 +13,8 @@ from unitcost.errors import BadSetting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+#: How many rows are shown; more than anybody prints would be more than the engine counts.
+ROW_COUNT = click.IntRange(min=0, max=1_000_000_000)
 _COSTS = ("billed", "effective", "list", "contracted")
 
 
