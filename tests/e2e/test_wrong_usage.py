@@ -125,7 +125,7 @@ def test_a_report_that_cannot_be_given(loaded: Desk, call: str, said: str) -> No
 def test_one_currency_in_any_letter_case(loaded: Desk) -> None:
     loaded.load(str(loaded.write("euro.csv", text([row(9, BillingCurrency="EUR")]))))
     assert loaded.report("--currency", "usd")["total"] == {"USD": "2"}
-    assert "Can everything be added?" in loaded.run("check").stdout
+    assert "Can all amounts be added?" in loaded.run("check").stdout
     assert "EUR" not in loaded.run("check", "--currency", "usd").stdout
 
 
