@@ -235,3 +235,50 @@ def test_a_sign_that_the_terminal_cannot_show_does_not_end_the_report(desk: Desk
     assert done.returncode == 0, done.stderr
     assert rb"\u8a08\u7b97" in done.stdout
     assert b"-----" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["report", "load"])
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("bill.csv", "bill.csv: it is a file of another kind, not a ledger"),
+        ("sub", "sub: it is a folder, not a ledger"),
+        pytest.param("pipe", "pipe: it is a pipe, not a ledger", marks=POSIX),
+        ("bill.csv/ledger", "bill.csv: the ledger needs a folder of this name, and it is something else"),
+    ],
+)
+def test_a_store_that_is_no_ledger_is_left_as_it_is(desk: Desk, command: str, store: str, said: str) -> None:
+    bill = desk.write("bill.csv", BILL)
+    desk.write("sub/other.csv", BILL)
+    if store == "pipe":
+        os.mkfifo(desk.folder / store)
+    desk.write("unitcost.toml", f'[ledger]\nstore = "duckdb:///{store}"\n')
+    result = desk.run(command, *([str(bill)] if command == "load" else []))
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert bill.read_text(encoding="utf-8") == BILL
+
+
+@POSIX
+def test_a_store_by_the_name_of_a_service_is_a_file(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.folder)
+    here = Desk(Path())
+    here.write("bill.csv", BILL)
+    here.write("unitcost.toml", '[ledger]\nstore = "duckdb:///md:ledger"\n')
+    here.load("bill.csv")
+    assert (desk.folder / "md:ledger").is_file()
+    here.write("unitcost.toml", '[ledger]\nstore = "duckdb:///:memory:"\n')
+    assert here.run("load", "bill.csv").exit_code == 2
+
+
+@POSIX
+def test_a_name_does_not_steer_the_terminal(desk: Desk) -> None:
+    for name in ("\x1b[31mred\n.csv", "in/\u202e.csv", "漢字 ü.csv"):
+        desk.write(name, text([row(0, ResourceId=name)]))
+    shown = {"\\u001b[31mred\\u000a.csv", "in/\\u202e.csv", "漢字 ü.csv"}
+    assert {found["file"] for found in desk.load(str(desk.folder))["files"]} == shown
+    for command in (("load", str(desk.folder)), ("init",), ("load",)):
+        result = desk.run(*command)
+        assert result.exit_code == 0
+        assert "\x1b" not in result.output
+        assert "\u202e" not in result.output

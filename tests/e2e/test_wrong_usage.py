@@ -125,3 +125,19 @@ def test_one_currency_in_any_letter_case(loaded: Desk) -> None:
     assert loaded.report("--currency", "usd")["total"] == {"USD": "2"}
     assert "Can all amounts be added?" in loaded.run("check").stdout
     assert "EUR" not in loaded.run("check", "--currency", "usd").stdout
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("check --rejects 99999999999999999999", "is not in the range"),
+        ("explain spend/total/USD@all,effective --rows 99999999999999999999", "is not in the range"),
+        ("check --min-owned nan", "the share nan is not between 0 and 1"),
+        ("load --replace period --export-version " + "9" * 5000, "the version has 5,000 signs"),
+    ],
+)  # fmt: skip
+def test_numbers_that_nobody_means(loaded: Desk, call: str, said: str) -> None:
+    command, *arguments = call.split()
+    assert said in refused(
+        loaded, command, *([str(loaded.folder / "bill.csv")] if command == "load" else []), *arguments
+    )

@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.duckdb"
 
 
-@pytest.mark.parametrize("versions", [("", ""), ("1", "2"), ("2031-06-09", "2031-06-10"), ("v9", "v10")])
+@pytest.mark.parametrize("versions", [("", ""), ("1", "2"), ("2031-06-09", "2031-06-10"), ("v9", "v10"), ("v²", "v³")])
 def test_a_restated_period_counts_once_however_often_both_files_are_loaded(
     path: Path, versions: tuple[str, str]
 ) -> None:

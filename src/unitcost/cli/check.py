@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unitcost.cli.options import json_option, selection_options, warn_option, workspace_options
+from unitcost.cli.options import ROW_COUNT, json_option, selection_options, warn_option, workspace_options
 
 if TYPE_CHECKING:
     from unitcost.facts.source import Reject
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.option("--min-owned", type=click.FloatRange(0, 1), default=0.0, help="Share of the spend that must have a team.")
-@click.option(
-    "--rejects", type=click.IntRange(min=0), default=5, show_default=True, help="Rows set aside that are listed."
-)
+@click.option("--rejects", type=ROW_COUNT, default=5, show_default=True, help="Rows set aside that are listed.")
 @selection_options
 @warn_option
 @json_option

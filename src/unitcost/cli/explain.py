@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from unitcost.cli.options import json_option, text_option, workspace_options
+from unitcost.cli.options import ROW_COUNT, json_option, text_option, workspace_options
 
 
 @click.command("explain")
 @click.argument("figure")
 @text_option("--by", metavar="DIM,DIM", help="Grouping of the report, when the figure is from its extra table.")
-@click.option("--rows", "limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows shown per sum.")
+@click.option("--rows", "limit", type=ROW_COUNT, default=10, show_default=True, help="Rows shown per sum.")
 @json_option
 @workspace_options
 def command(figure: str, by: str, limit: int, as_json: bool, **said: Any) -> None:

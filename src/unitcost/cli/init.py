@@ -14,11 +14,12 @@ from unitcost.cli.options import text_option
 @click.option("--force", is_flag=True, help="Write the settings anew when there are some already.")
 def command(folder: str, force: bool) -> None:
     """Look at the files here and write unitcost.toml."""
+    from unitcost.facts.paths import printable
     from unitcost.jobs.init import init
 
     outcome = init(Path(folder), force=force)
     for pattern, reader in outcome.found:
-        click.echo(f"{pattern}: {reader}")
+        click.echo(f"{printable(pattern)}: {reader}")
     for name, reason in outcome.unread:
         click.echo(f"{name}: not read ({reason})", err=True)
     click.echo(f"wrote {outcome.path}; next: unitcost load", err=True)

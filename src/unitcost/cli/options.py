@@ -15,6 +15,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PRICED = ("instance", "model", "storage", "transfer", "request")
 _CATEGORIES = ("Standard", "Dynamic", "Committed", "Other")
+#: How many rows are shown; more than anybody prints would be more than the engine counts.
+ROW_COUNT = click.IntRange(min=0, max=1_000_000_000)
 _COSTS = ("billed", "effective", "list", "contracted")
 
 

@@ -104,7 +104,7 @@ def _store_problems(file: schema.File) -> Iterator[str]:
     store = file.ledger.store
     if store.startswith("spark://"):
         yield f'`ledger.store`: {store!r} is not available yet; use a file, "duckdb:///.unitcost/ledger.duckdb"'
-    elif not store.startswith(_STORE) or store == _STORE:
+    elif not store.startswith(_STORE) or store in (_STORE, f"{_STORE}:memory:"):
         yield f'`ledger.store`: {store!r} is no store; write "duckdb:///PATH"'
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
 from unitcost.jobs.review import review
@@ -77,7 +78,14 @@ def check(
         Share of the spend that must have a team.
     rejects
         How many set-aside rows to return.
+
+    Raises
+    ------
+    BadSetting
+        When `min_owned` is no share.
     """
+    if not 0 <= min_owned <= 1:
+        raise BadSetting(f"the share {min_owned} is not between 0 and 1", mend="write 0.9 for 90 %")
     report = review(workspace, selection, currency=currency)
     with workspace.open_ledger() as ledger:
         aside = ledger.rejects(limit=rejects)

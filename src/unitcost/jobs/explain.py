@@ -56,7 +56,7 @@ def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), l
     report = review(workspace, selection, by=by or _by_of(path), currency=selection.currency)
     figures = report.figures()
     if figure_id not in figures:
-        raise UnknownName("figure", figure_id, figures)
+        raise UnknownName("figure", figure_id, figures, mend="copy an id from `unitcost report --json`")
     with workspace.open_ledger() as ledger:
         reader = RowReader(ledger, rate_days(workspace.settings.fx))
         leaves = [f for f in _leaves(figures[figure_id]) if f.rows is not None]

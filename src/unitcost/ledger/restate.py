@@ -190,7 +190,7 @@ def _move(con: duckdb.DuckDBPyConnection, rival: _Rival, *, loser: int, winner: 
 def _version_key(version: str) -> list[tuple[int, int, str]]:
     """Versions in their natural order: numbers by value, the rest as text."""
     parts = re.findall(r"\d+|\D+", version)
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
 def _refuse_parts(con: duckdb.DuckDBPyConnection, record: LoadRecord, rival: _Rival) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -32,6 +31,7 @@ from unitcost.facts.work import WorkPlan
 from unitcost.ledger import close, known, load, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
+from unitcost.ledger.place import address, check_place, make_folder
 from unitcost.ledger.restate import Claim
 from unitcost.ledger.spend import Question, ask_rows, ask_spend, ask_tag_keys
 from unitcost.ledger.transaction import transaction
@@ -71,7 +71,8 @@ class Ledger:
             When its folder cannot be made.
         """
         file = Path(path)
-        _make_folder(file.parent)
+        make_folder(file.parent)
+        check_place(file)
         con = _connect(file, read_only)
         try:
             con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
@@ -299,31 +300,10 @@ class Ledger:
         return close.outputs(self._con, selection)
 
 
-def can_hold(folder: Path) -> bool:
-    """Whether a folder is there or could be made: nothing on the way to it is a file."""
-    nearest = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
-    return nearest.is_dir() or not os.path.lexists(nearest)
-
-
-def _make_folder(folder: Path) -> None:
-    if not can_hold(folder):
-        raise UnitcostError(
-            "the ledger needs a folder of this name, and it is something else", where=str(folder),
-            mend="move it away, or set another `store` under [ledger]",
-        )  # fmt: skip
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnitcostError(
-            f"the folder of the ledger cannot be made ({error.strerror})", where=str(folder),
-            mend="check the rights of the folder around it, or set another `store` under [ledger]",
-        ) from error  # fmt: skip
-
-
 def _connect(file: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     for attempt in range(_TRIES):
         try:
-            return duckdb.connect(str(file), read_only=read_only)
+            return duckdb.connect(address(file), read_only=read_only)
         except duckdb.IOException as error:
             if "lock" not in str(error).lower():
                 raise _mismatch(file, str(error).splitlines()[0]) from error

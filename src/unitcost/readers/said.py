@@ -14,6 +14,9 @@ from unitcost.readers.dates import order_said
 from unitcost.readers.survey import delimiter_said
 from unitcost.readers.table import all_readers
 
+#: Signs that a version may have.
+_LONGEST_VERSION = 200
+
 
 def check_options(options: ReadOptions, *, where: str = "") -> None:
     """Refuse options that mean nothing, or that contradict each other.
@@ -38,10 +41,16 @@ def check_options(options: ReadOptions, *, where: str = "") -> None:
     delimiter_said(options.delimiter, where)
     if options.rates and not Path(options.rates).is_file():
         raise BadSetting(f"there is no rate card `{options.rates}`", where=where, mend="check the path")
+    _check_restating(options, where)
+
+
+def _check_restating(options: ReadOptions, where: str) -> None:
     if options.part and options.replace:
         raise BadSetting(
             "a part adds up with what is loaded, a restatement replaces it", where=where, mend="say `part` or `replace`"
         )
+    if len(options.version) > _LONGEST_VERSION:
+        raise BadSetting(f"the version has {len(options.version):,} signs", where=where, mend="use a shorter one")
     if options.version and not options.replace:
         raise BadSetting(
             f"the version {options.version!r} says nothing without a restatement",

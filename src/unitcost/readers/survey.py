@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from unitcost.errors import BadFile, BadSetting
+from unitcost.facts.paths import printable
 from unitcost.facts.source import ReadOptions
 from unitcost.readers import json_rows, parquet_rows, tables
 from unitcost.readers.head import Format, Head
@@ -35,7 +36,7 @@ def look(path: Path, options: ReadOptions, claimed: Callable[[Head], bool] | Non
     NeedsAnswer
         When its encoding cannot be told.
     """
-    name = path.name
+    name = printable(path.name)
     packing, data = first_bytes(path, name)
     source = Source(path=path, name=name, size_bytes=path.stat().st_size, packing=packing)
     if data.startswith(_MAGIC):
