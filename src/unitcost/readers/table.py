@@ -9,7 +9,7 @@ from typing import cast
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
-from unitcost.readers.work import mlflow
+from unitcost.readers.work import mlflow, track
 from unitcost.readers.work.reading import WorkReader, is_work
 
 #: Readers of bills and of useful units: name -> module. Among equally sure readers the earlier one reads the file.
@@ -22,6 +22,7 @@ WORK_READERS: dict[str, WorkReader] = {
     module.NAME: cast(WorkReader, module)
     for module in (
         mlflow,
+        track,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
