@@ -41,10 +41,10 @@ def look(path: Path, options: ReadOptions, claimed: Callable[[Head], bool] | Non
     if data.startswith(_MAGIC):
         return _parquet(source)
     source = replace(source, data=data, encoding=encoding_of(data, options.encoding, name))
-    said = _delimiter_said(options.delimiter, name)
     document = replace(source, format="document")
     if claimed and claimed(head_of(document)):
         return document
+    said = _delimiter_said(options.delimiter, name)
     source = replace(source, format=_format_of(source, said))
     if source.format in ("json", "jsonl"):
         return _with_members(source)

@@ -9,7 +9,19 @@ from typing import cast
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
-from unitcost.readers.work import mlflow, track
+from unitcost.readers.work import (
+    artifacts_csv,
+    holdings_csv,
+    kubernetes,
+    mlflow,
+    object_listing,
+    opencost,
+    resources_csv,
+    s3_inventory,
+    slurm,
+    track,
+    workloads_csv,
+)
 from unitcost.readers.work.reading import WorkReader, is_work
 
 #: Readers of bills and of useful units: name -> module. Among equally sure readers the earlier one reads the file.
@@ -21,6 +33,15 @@ BILL_READERS: dict[str, Reader] = {
 WORK_READERS: dict[str, WorkReader] = {
     module.NAME: cast(WorkReader, module)
     for module in (
+        slurm,
+        kubernetes,
+        opencost,
+        workloads_csv,
+        holdings_csv,
+        resources_csv,
+        artifacts_csv,
+        s3_inventory,
+        object_listing,
         mlflow,
         track,
     )

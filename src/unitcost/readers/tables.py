@@ -39,8 +39,8 @@ class Broken:
 Row = list[str] | Broken
 
 
-def rows(source: Source, progress: Callable[[int, int], None] | None = None) -> Iterator[Row]:
-    """Data rows of a file in order, the header and blank lines left out.
+def rows(source: Source, progress: Callable[[int, int], None] | None = None, *, header: bool = True) -> Iterator[Row]:
+    """Data rows of a file in order, blank lines left out, and in a csv the header unless it has none.
 
     Rows of JSON and parquet have exactly one cell per column of `source.columns`; those of a csv have as many
     as they are written with.
@@ -51,7 +51,7 @@ def rows(source: Source, progress: Callable[[int, int], None] | None = None) -> 
         When the file is damaged or a byte of it cannot be decoded.
     """
     if source.format == "csv":
-        return _csv_data(source, progress)
+        return _csv_data(source, progress, header)
     if source.format == "parquet":
         return parquet_rows.rows(source)
     return _json_data(source, progress)
@@ -95,10 +95,11 @@ def _cut(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _csv_data(source: Source, progress: Callable[[int, int], None] | None) -> Iterator[Row]:
+def _csv_data(source: Source, progress: Callable[[int, int], None] | None, header: bool) -> Iterator[Row]:
     with text_of(source) as (text, raw):
         found = _csv_rows(_reader_of(text), source.delimiter)
-        next(found, None)  # the header
+        if header:
+            next(found, None)
         tell = _teller(source, raw, progress)
         for count, row in enumerate(found, 1):
             if not count % _TELL_EVERY:
