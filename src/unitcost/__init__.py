@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unitcost.jobs.selecting import select
     from unitcost.jobs.workspace import Workspace, open_workspace
     from unitcost.ledger import Ledger
+    from unitcost.tracking import track
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "read_settings",
     "review",
     "select",
+    "track",
 ]
 
 #: Public name -> (module, name there).
@@ -54,6 +56,7 @@ _HOMES = {
     "read_settings": ("unitcost.config", "read"),
     "review": ("unitcost.jobs.review", "review"),
     "select": ("unitcost.jobs.selecting", "select"),
+    "track": ("unitcost.tracking", "track"),
 }
 
 

@@ -19,6 +19,7 @@ from unitcost.readers.work import (
     resources_csv,
     s3_inventory,
     slurm,
+    track,
     workloads_csv,
 )
 from unitcost.readers.work.reading import WorkReader, is_work
@@ -32,7 +33,6 @@ BILL_READERS: dict[str, Reader] = {
 WORK_READERS: dict[str, WorkReader] = {
     module.NAME: cast(WorkReader, module)
     for module in (
-        mlflow,
         slurm,
         kubernetes,
         opencost,
@@ -42,6 +42,8 @@ WORK_READERS: dict[str, WorkReader] = {
         artifacts_csv,
         s3_inventory,
         object_listing,
+        mlflow,
+        track,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}

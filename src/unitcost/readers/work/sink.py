@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -25,8 +24,6 @@ _DECIMAL_LIMIT = Decimal(10) ** 12
 _TIME_WIDTH = len("2026-09-01 00:00:00.000000")
 _NAMES = {table: dict.fromkeys(name for name, _ in columns) for table, columns in WORK_COLUMNS.items()}
 _PLACES = Decimal(1).scaleb(-12)
-#: What the ledger's texts cannot hold: the zero character, and halves of a pair that JSON may write alone.
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 #: Longest row. [characters]
 _ROW_LIMIT = 4 * MIB
 
@@ -152,7 +149,11 @@ def _cell(name: str, kind: WorkKind, value: Any) -> str:
 
 def _text(value: Any) -> str:
     text = value if type(value) is str else str(value)
-    return text if text.isascii() and text.isprintable() else _UNWRITABLE.sub("\ufffd", text)
+    if text.isascii() and text.isprintable():
+        return text
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, which no file can
+    return text.replace("\x00", "\ufffd")
 
 
 def time_cell(value: datetime) -> str:

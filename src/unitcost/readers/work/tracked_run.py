@@ -16,6 +16,14 @@ from unitcost.readers.work import tracker_names as names
 _KEY_DIGITS = 16
 
 
+def config_key_of(params: Mapping[str, str]) -> str:
+    """Key of a configuration, the same in whatever order it is written; empty for none."""
+    if not params:
+        return ""
+    written = json.dumps(dict(sorted(params.items())), ensure_ascii=True)
+    return hashlib.sha256(written.encode()).hexdigest()[:_KEY_DIGITS]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedRun:
     """One run; texts as the source has them, times in UTC, None = not known.
@@ -55,10 +63,7 @@ class TrackedRun:
     @property
     def config_key(self) -> str:
         """Same for runs of the same parameters, a seed among them; empty for a run without any."""
-        if not self.params:
-            return ""
-        written = json.dumps(dict(sorted(self.params.items())), ensure_ascii=True)
-        return hashlib.sha256(written.encode()).hexdigest()[:_KEY_DIGITS]
+        return config_key_of(self.params)
 
     def rows(self, *, is_parent: bool, holds: bool) -> list[tuple[WorkTable, dict[str, Any]]]:
         """The workload, and its holding where the run states one.

@@ -55,9 +55,9 @@ def job_of(tags: Mapping[str, str], params: Mapping[str, str]) -> str:
 
 
 def pricing_of(tags: Mapping[str, str]) -> str:
-    """Pricing category as FOCUS names it: `Dynamic` is spot, `Standard` on-demand; empty when the tags do not say."""
+    """`spot` or `on-demand` as the tags say; empty when they do not."""
     said = (_first(tags, SPOT_TAGS) or "").casefold()
-    return "Dynamic" if said in _SPOT else "Standard" if said in _ON_DEMAND else ""
+    return "spot" if said in _SPOT else "on-demand" if said in _ON_DEMAND else ""
 
 
 def status_of(status: str, tags: Mapping[str, str]) -> str:
