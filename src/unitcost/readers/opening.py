@@ -17,6 +17,7 @@ from typing import IO, Literal, cast
 
 from unitcost.errors import BadFile, BadSetting, NeedsAnswer
 from unitcost.readers.head import Format
+from unitcost.readers.json_rows import BrokenObject
 from unitcost.units import KIB, MIB
 
 Packing = Literal["", "gzip", "bzip2", "xz", "zstd"]
@@ -56,6 +57,8 @@ class Source:
         Position of each exact repeat of a name -> position of its first.
     flags
         What was done to the header.
+    held
+        Objects of a small JSON file, taken apart; empty where they must be read.
     """
 
     path: Path
@@ -69,6 +72,7 @@ class Source:
     columns: tuple[str, ...] = ()
     repeated: dict[int, int] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    held: tuple[dict[str, str] | BrokenObject, ...] = ()
 
 
 def first_bytes(path: Path, name: str) -> tuple[Packing, bytes]:
