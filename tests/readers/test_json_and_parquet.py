@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unitcost.errors import BadFile
-from unitcost.readers import json_rows
+from unitcost.readers import json_rows, survey
 
 ROW = {
     "BilledCost": 1.5, "BillingCurrency": "USD", "BillingPeriodStart": "2026-09-01", "BillingPeriodEnd": "2026-10-01",
@@ -32,6 +32,19 @@ def test_lines_and_arrays_are_the_same_rows(read, write):
     assert taken.column("ServiceName") == ["", "late"]
     assert [json.loads(cell) for cell in taken.column("Tags")] == [ROW["Tags"]] * 2
     assert taken.plan.reader == "focus"
+
+
+@pytest.mark.parametrize("write", [lines, lambda *rows: json.dumps(rows)])
+def test_a_large_json_file_is_read_twice_and_gives_the_same_rows(read, monkeypatch, write):
+    nested = {**ROW, "Tags": None, "extra": {"a": [1.50], "b": {"c": 2}}}
+    text = write(nested, {**ROW, "BillingCurrency": "EUR"}, ROW).replace('"EUR"', "oops")
+    small = read(text)
+    monkeypatch.setattr(survey, "_HELD_BYTES", 0)
+    large = read(text)
+    assert small.plan.scan.columns == large.plan.scan.columns
+    assert (small.rows, small.numbers, small.plan.rejects) == (large.rows, large.numbers, large.plan.rejects)
+    assert [reject.row for reject in small.plan.rejects] == [2]
+    assert "extra.b.c" in small.plan.scan.columns
 
 
 def test_one_object_over_several_lines_is_one_row(read):

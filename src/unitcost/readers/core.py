@@ -29,7 +29,7 @@ from unitcost.units import MIB
 Progress = Callable[[int, int], None]
 SAMPLE_ROWS = 1_000
 #: Smaller files take the careful path: it costs them nothing that anyone would notice.
-FAST_FROM_BYTES = 8 * MIB
+FAST_FROM_BYTES = 1 * MIB
 _PLAIN_ENCODINGS = ("utf-8", "utf-8-sig", "ascii")
 _PACKED_SUFFIXES = (".gz", ".zst")
 

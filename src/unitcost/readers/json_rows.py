@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from unitcost.units import MIB
 
@@ -38,7 +38,11 @@ class _Number(str):
     __slots__ = ()
 
 
+_T = TypeVar("_T")
+#: Puts the members of an object, under a prefix, into a flat one.
+_Way = Callable[[dict[str, object], str, dict[str, _T]], None]
 _DECODER = json.JSONDecoder(parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+_quoted = json.encoder.encode_basestring
 
 
 def objects(text: TextIO, *, lines: bool) -> Iterator[dict[str, str] | BrokenObject]:
@@ -51,11 +55,16 @@ def objects(text: TextIO, *, lines: bool) -> Iterator[dict[str, str] | BrokenObj
     lines
         One object a line; otherwise one array of objects.
     """
-    return _of_lines(text) if lines else _of_array(text)
+    return _of_lines(text, _flattened) if lines else _of_array(text, _flattened)
 
 
-def members(found: Iterator[dict[str, str] | BrokenObject]) -> tuple[str, ...]:
-    """Names of the members of all objects, in order of appearance."""
+def members(text: TextIO, *, lines: bool) -> tuple[str, ...]:
+    """Names of the members of all objects of a text, in order of appearance; see `objects`."""
+    return members_of(_of_lines(text, _named) if lines else _of_array(text, _named))
+
+
+def members_of(found: Iterable[dict[str, _T] | BrokenObject]) -> tuple[str, ...]:
+    """Names of the members of objects, in order of appearance."""
     names: dict[str, None] = {}
     for item in found:
         if isinstance(item, dict):
@@ -154,7 +163,7 @@ def _entry(window: _Window, name: str) -> _Entries:
     return False
 
 
-def _of_lines(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
+def _of_lines(text: TextIO, way: _Way[_T]) -> Iterator[dict[str, _T] | BrokenObject]:
     while line := text.readline(OBJECT_LIMIT):
         if len(line) == OBJECT_LIMIT and not line.endswith("\n"):
             while (rest := text.readline(OBJECT_LIMIT)) and not rest.endswith("\n"):
@@ -163,52 +172,58 @@ def _of_lines(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
             continue
         line = line.strip().lstrip("\ufeff")
         if line:
-            yield _parse(line)
+            yield _parse(line, way)
 
 
-def _parse(line: str) -> dict[str, str] | BrokenObject:
+def _parse(line: str, way: _Way[_T]) -> dict[str, _T] | BrokenObject:
     try:
         found = _DECODER.decode(line)
     except (ValueError, RecursionError) as error:
         return BrokenObject(line, f"the line is not JSON ({error})")
-    return _flattened(found, line)
+    return _taken(found, line, way)
 
 
-def _flattened(found: object, raw: str) -> dict[str, str] | BrokenObject:
+def _taken(found: object, raw: str, way: _Way[_T]) -> dict[str, _T] | BrokenObject:
     if not isinstance(found, dict):
         return BrokenObject(raw, "this is JSON, but not an object")
-    flat: dict[str, str] = {}
+    flat: dict[str, _T] = {}
     try:
-        _flatten(found, "", flat)
+        way(found, "", flat)
     except RecursionError:
         return BrokenObject(raw, "the objects are nested too deeply")
     return flat
 
 
-def _flatten(found: dict[str, object], prefix: str, flat: dict[str, str]) -> None:
+def _flattened(found: dict[str, object], prefix: str, flat: dict[str, str]) -> None:
     for key, value in found.items():
-        name = prefix + key
-        if isinstance(value, dict) and key.casefold() not in _KEPT_WHOLE:
-            _flatten(value, name + ".", flat)
+        if isinstance(value, str):
+            flat[prefix + key] = value
+        elif value is None:
+            flat[prefix + key] = ""
+        elif isinstance(value, dict) and key.casefold() not in _KEPT_WHOLE:
+            _flattened(value, f"{prefix}{key}.", flat)
         else:
-            flat[name] = _text(value)
+            flat[prefix + key] = written(value)
 
 
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else written(value)
+def _named(found: dict[str, object], prefix: str, flat: dict[str, None]) -> None:
+    """The same for those who need the names alone."""
+    for key, value in found.items():
+        if isinstance(value, dict) and key.casefold() not in _KEPT_WHOLE:
+            _named(value, f"{prefix}{key}.", flat)
+        else:
+            flat[prefix + key] = None
 
 
 def written(value: object) -> str:
     """JSON text of a value, numbers as they were written."""
-    if isinstance(value, _Number):
-        return value
+    if isinstance(value, str):
+        return value if isinstance(value, _Number) else _quoted(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {written(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join([f"{_quoted(k)}: {written(v)}" for k, v in value.items()]) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+        return "[" + ", ".join([written(v) for v in value]) + "]"
+    return json.dumps(value)
 
 
 class _Window:
@@ -235,7 +250,7 @@ class _Window:
                 return ""
 
 
-def _of_array(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
+def _of_array(text: TextIO, way: _Way[_T]) -> Iterator[dict[str, _T] | BrokenObject]:
     window = _Window(text)
     if window.next_sign() == "[":
         window.at += 1
@@ -244,7 +259,7 @@ def _of_array(text: TextIO) -> Iterator[dict[str, str] | BrokenObject]:
         if end < 0:
             yield BrokenObject(window.held[window.at :], str(found))
             return  # nothing tells where the next object starts
-        yield _flattened(found, window.held[window.at : end])
+        yield _taken(found, window.held[window.at : end], way)
         window.at = end
     if not sign:
         yield BrokenObject("", "the JSON array is cut off before its end")

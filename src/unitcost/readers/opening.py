@@ -18,6 +18,7 @@ from typing import IO, Literal, cast
 from unitcost.errors import BadFile, NeedsAnswer
 from unitcost.facts.encodings import codec_of
 from unitcost.readers.head import Format
+from unitcost.readers.json_rows import BrokenObject
 from unitcost.units import KIB, MIB
 
 Packing = Literal["", "gzip", "bzip2", "xz", "zstd"]
@@ -59,6 +60,8 @@ class Source:
         Lines above the header that are left out.
     flags
         What was done to the header.
+    held
+        Objects of a small JSON file, taken apart; empty where they must be read.
     """
 
     path: Path
@@ -73,6 +76,7 @@ class Source:
     repeated: dict[int, int] = field(default_factory=dict)
     skipped: int = 0
     flags: tuple[str, ...] = ()
+    held: tuple[dict[str, str] | BrokenObject, ...] = ()
 
 
 def first_bytes(path: Path, name: str) -> tuple[Packing, bytes]:

@@ -17,6 +17,8 @@ from unitcost.units import MIB
 _MAGIC = b"PAR1"
 #: Longest first line [characters].
 _HEADER_LIMIT = 1 * MIB
+#: JSON up to this size is taken apart once and kept. [bytes]
+_HELD_BYTES = 8 * MIB
 #: More columns than any bill has.
 _MOST_COLUMNS = 5_000
 
@@ -123,8 +125,13 @@ def _with_members(source: Source) -> Source:
         first = next(json_rows.objects(text, lines=source.format == "jsonl"), None)
     if not isinstance(first, dict) and source.format == "jsonl":
         source = replace(source, format="json")
+    lines = source.format == "jsonl"
     with text_of(source) as (text, _):
-        columns = json_rows.members(json_rows.objects(text, lines=source.format == "jsonl"))
+        if source.packing or source.size_bytes > _HELD_BYTES:
+            columns = json_rows.members(text, lines=lines)
+        else:
+            source = replace(source, held=tuple(json_rows.objects(text, lines=lines)))
+            columns = json_rows.members_of(source.held)
     if not columns or len(columns) > _MOST_COLUMNS:
         raise BadFile(
             "the JSON holds no objects that could be rows" if not columns else "the JSON has too many unlike members",

@@ -207,13 +207,18 @@ def _reason(error: csv.Error) -> str:
 
 
 def _json_data(source: Source, progress: Callable[[int, int], None] | None) -> Iterator[Row]:
-    columns: Sequence[str] = source.columns
+    if source.held:
+        yield from (_json_row(found, source.columns) for found in source.held)
+        return
     with text_of(source) as (text, raw):
         tell = _teller(source, raw, progress)
         for count, found in enumerate(json_rows.objects(text, lines=source.format == "jsonl"), 1):
             if not count % _TELL_EVERY:
                 tell()
-            if isinstance(found, dict):
-                yield [found.get(column, "") for column in columns]
-            else:
-                yield Broken(found.raw[:RAW_LIMIT], found.reason)
+            yield _json_row(found, source.columns)
+
+
+def _json_row(found: dict[str, str] | json_rows.BrokenObject, columns: Sequence[str]) -> Row:
+    if isinstance(found, dict):
+        return [found.get(column, "") for column in columns]
+    return Broken(found.raw[:RAW_LIMIT], found.reason)
