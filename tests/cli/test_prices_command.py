@@ -14,7 +14,7 @@ from unitcost.cli import cli
 @pytest.fixture
 def run(tmp_path: Path):
     def call(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, ["prices", *arguments, "--folder", str(tmp_path)])
+        return CliRunner().invoke(cli, ["prices", *arguments, "--folder", str(tmp_path), "--as-of", "2026-11-30"])
 
     return call
 
@@ -80,7 +80,7 @@ def test_find_ranks_machines_and_tells_units_apart(run) -> None:
     assert p5["on_demand"]["usd_per_accelerator_hour"] == "6.88"
     assert p5["on_demand"]["quoted_per"] == "machine-hour"
     assert p5["committed"]["commitment"] == "Reserved Instance 36 months, No Upfront"
-    assert "stale" in run("find", "--accelerator", "H100", "--as-of", "2026-11-30").stderr
+    assert "stale" in run("find", "--accelerator", "H100").stderr
 
 
 def test_find_by_spot_and_split(run) -> None:
