@@ -41,7 +41,7 @@ class LocalTimes:
     folds_open: int = 0
     skipped: int = 0
     _fixed: bool = field(init=False)
-    _plain_hours: dict[datetime, timedelta | None] = field(default_factory=dict)
+    _plain_hours: dict[tuple[int, int], timedelta | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fixed = self.zone is None or self.zone.utcoffset(None) is not None
@@ -106,10 +106,10 @@ class LocalTimes:
         """Moments that a local time can mean: two in an hour that came twice."""
         if moment is None or moment.tzinfo is not None:
             return [self._utc(moment)]
-        hour = moment.replace(minute=0, second=0, microsecond=0)
-        if hour not in self._plain_hours:
-            self._plain_hours[hour] = self._plain_offset(hour)
-        offset = self._plain_hours[hour]
+        key = (moment.toordinal(), moment.hour)
+        if key not in self._plain_hours:
+            self._plain_hours[key] = self._plain_offset(moment.replace(minute=0, second=0, microsecond=0))
+        offset = self._plain_hours[key]
         if offset is not None:
             return [(moment - offset).replace(tzinfo=UTC)]
         first, second = self._utc(moment), self._utc(moment.replace(fold=1))
