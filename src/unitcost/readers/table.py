@@ -9,6 +9,7 @@ from typing import cast
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
+from unitcost.readers.work import prometheus
 from unitcost.readers.work.reading import WorkReader, is_work
 
 #: Readers of bills and of useful units: name -> module. Among equally sure readers the earlier one reads the file.
@@ -17,7 +18,9 @@ BILL_READERS: dict[str, Reader] = {
     for module in (generic_csv, focus_invoice, focus, aws_cur, azure, gcp, oci, outputs_csv, rate_card)
 }
 #: Readers of schedulers, trackers, monitoring and storage: name -> module.
-WORK_READERS: dict[str, WorkReader] = {}
+WORK_READERS: dict[str, WorkReader] = {
+    prometheus.NAME: prometheus,
+}
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
 
 
