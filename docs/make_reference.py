@@ -1,4 +1,4 @@
-"""Write the pages of `docs/reference` that are made from the program: commands, readers, drivers.
+"""Write the pages of `docs/reference` that are made from the program: commands, readers, metrics, drivers.
 
     python docs/make_reference.py
 
@@ -92,7 +92,31 @@ def prices() -> str:
     )
 
 
-PAGES = {"prices.md": prices, "commands.md": commands, "readers.md": readers, "drivers.md": drivers}
+def metrics() -> str:
+    """Page of the metrics that are read from Prometheus."""
+    from unitcost.readers.work.prometheus_metrics import KUBE, METRICS, parts_of
+
+    rows = [
+        f"| {', '.join(f'`{native}`' for native in part.natives)} | `{part.name}` | {part.kind} | {part.unit or 'none'} |"
+        f" {part.counts} |"
+        for metric in METRICS
+        for part in parts_of(metric)
+    ]
+    kube = [f"| `{name}` | {meaning} |" for name, meaning in KUBE.items()]
+    return _page([
+        "# Metrics",
+        _MADE,
+        "What the reader `prometheus` takes from answers and scrapes; see [Read metrics](../how-to/read-metrics.md). Numbers"
+        " are kept in the unit of the source. A name may also be written with `_` for `:`, and with or without `_total`.",
+        "\n".join(["| name at the source | our name | kind | unit | what it says |", "| --- | --- | --- | --- | --- |", *rows]),
+        "## kube-state-metrics",
+        "\n".join(["| name at the source | what is made of it |", "| --- | --- |", *kube]),
+    ])  # fmt: skip
+
+
+PAGES = {
+    "commands.md": commands, "readers.md": readers, "metrics.md": metrics, "drivers.md": drivers, "prices.md": prices,
+}  # fmt: skip
 
 
 def _help(command: click.Command, name: str) -> str:

@@ -33,7 +33,7 @@ def reference() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["commands.md", "readers.md", "drivers.md", "prices.md"])
+@pytest.mark.parametrize("page", ["commands.md", "readers.md", "metrics.md", "drivers.md", "prices.md"])
 def test_the_reference_is_that_of_the_program(page: str) -> None:
     made = reference()
     written = (made.FOLDER / page).read_text(encoding="utf-8")

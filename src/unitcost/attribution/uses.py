@@ -9,9 +9,11 @@ from decimal import Decimal
 from unitcost import money
 from unitcost.attribution.capacity import Held, Use
 from unitcost.attribution.places import Places
-from unitcost.facts.capacity import GaugeRow
-from unitcost.units import SHARE_PLACES
+from unitcost.facts.measured import GaugeRow
+from unitcost.units import MICROSECONDS_PER_SECOND, PERCENT, SHARE_PLACES
 
+#: Measurements that say how busy a card is; the first that a card has counts. MIG instances have the second only.
+BUSY_METRICS = ("gpu_utilisation", "gpu_engine_active", "gpu_sm_active")
 _ONE = Decimal(1)
 
 
@@ -20,38 +22,47 @@ def uses_of(
 ) -> dict[tuple[str, str], Use]:
     """Use by (place, workload).
 
-    A measurement that names its workload counts for it. One of a whole card counts for the workload that alone
-    held something of the place; where several did, who of them used it is not known, and nobody gets a number.
+    Parameters
+    ----------
+    gauges
+        Means by workload, and by card. A mean of a workload counts for it. One of a card that names no workload
+        counts for the workload that alone held something of the place; where several did, nobody gets a number.
     """
-    watched: dict[tuple[str, str], list[GaugeRow]] = defaultdict(list)
+    watched: dict[tuple[str, str], dict[str, list[GaugeRow]]] = defaultdict(lambda: defaultdict(list))
     for gauge in gauges:
         place = places.find(gauge.resource_id, gauge.node)
-        if place is None:
+        if place is None or gauge.metric not in BUSY_METRICS or gauge.mean is None:
             continue
-        holders = {holding.workload for holding in held.get(place, ())}
-        named = {holder for holder in holders if gauge.workload and _id_of(holder) == _id_of(gauge.workload)}
-        for holder in named or (holders if len(holders) == 1 and not gauge.workload else set()):
-            watched[place, holder].append(gauge)
-    return {
-        (place, holder): _use(rows, [h for h in held[place] if h.workload == holder])
-        for (place, holder), rows in sorted(watched.items())
-    }
+        for holder in _holders(gauge, {holding.workload for holding in held.get(place, ())}):
+            watched[place, holder][gauge.metric].append(gauge)
+    uses = {}
+    for (place, holder), by_metric in sorted(watched.items()):
+        rows = by_metric[next(metric for metric in BUSY_METRICS if metric in by_metric)]
+        uses[place, holder] = _use(rows, [h for h in held[place] if h.workload == holder])
+    return uses
+
+
+def _holders(gauge: GaugeRow, holders: set[str]) -> set[str]:
+    if gauge.workload_id:
+        return {holder for holder in holders if _id_of(holder) == gauge.workload_id.casefold()}
+    return holders if len(holders) == 1 and not gauge.workloads else set()
 
 
 def _id_of(workload: str) -> str:
     """Id of a workload without the source that named it."""
-    source, sign, name = workload.partition(":")
-    return (name if sign else source).casefold()
+    return workload.partition(":")[2].casefold()
 
 
 def _use(rows: Sequence[GaugeRow], held: Sequence[Held]) -> Use:
-    watched_us = sum(row.watched_us for row in rows)
-    if not watched_us:
-        return Use(busy_share=money.ZERO, watched_share=money.ZERO)
-    busy = money.add(money.multiply(row.busy_share, Decimal(row.watched_us)) for row in rows)
+    """Mean over all cards, weighted by the time for which each is known, and how much of the held time that is."""
+    watched = sum(row.known_s for row in rows)
     held_us = money.add(money.multiply(h.quantity, Decimal(h.end_us - h.start_us)) for h in held)
-    share = min(_ONE, money.divide(Decimal(watched_us), held_us)) if held_us > 0 else money.ZERO
-    return Use(
-        busy_share=money.round_places(money.divide(busy, Decimal(watched_us)), SHARE_PLACES),
-        watched_share=money.round_places(share, SHARE_PLACES),
-    )
+    if not watched or held_us <= 0:
+        return Use(busy_share=money.ZERO, watched_share=money.ZERO)
+    busy = sum((row.mean or 0.0) / (float(PERCENT) if row.unit == "percent" else 1.0) * row.known_s for row in rows)
+    share = watched * MICROSECONDS_PER_SECOND / float(held_us)
+    return Use(busy_share=_share(busy / watched), watched_share=min(_ONE, _share(share)))
+
+
+def _share(value: float) -> Decimal:
+    return money.round_places(Decimal(repr(value)), SHARE_PLACES)

@@ -44,20 +44,6 @@ class HeldRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaugeRow:
-    """How busy a card was over the time it was watched.
-
-    `workload` is empty where the measurement is of the whole card, which several may share.
-    """
-
-    resource_id: str | None
-    node: str | None
-    workload: str
-    busy_share: Decimal
-    watched_us: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkSum:
     """Time that lives of one account held one kind of accelerator, while one price was in force.
 

@@ -154,13 +154,17 @@ class CommitmentRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRow:
-    """How many useful units a service made in one day."""
+    """How many useful units a service made in one day.
+
+    `named_by` says what names the service where a counter does not: a label, the owner of the pod, the model.
+    """
 
     service: str
     day: date
     unit: str
     quantity: Decimal
     attempts: Decimal | None = None
+    named_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

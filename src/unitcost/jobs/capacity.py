@@ -11,8 +11,10 @@ from unitcost.attribution import decide
 from unitcost.attribution.capacity import Held, Period, merged
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
+from unitcost.attribution.uses import BUSY_METRICS, uses_of
 from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
+from unitcost.facts.measured import GaugesBy
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
@@ -29,6 +31,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 #: What is charged under the id of a machine and is no capacity that work could hold.
 _NO_CAPACITY = frozenset({STORAGE, DATA_MOVEMENT, LLM_API})
+_GAUGES_BY: tuple[GaugesBy, ...] = ("workload", "resource")
 USAGE = ("usage", "marketplace")
 
 
@@ -49,7 +52,11 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
     if not places.charged:
         return {}
     held = held_by_place(places, asking.ledger.work.held())
-    splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses={}, at=amounts.selection.tag)
+    start, end = selection_bounds(asking.selection)
+    gauges = [row for by in _GAUGES_BY for row in asking.ledger.gauges(start, end, by=by, metrics=BUSY_METRICS)]
+    splitter = CapacitySplitter(
+        held=held, capacities=places.capacities(), uses=uses_of(gauges, places, held), at=amounts.selection.tag
+    )
     return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
 
 
@@ -116,13 +123,23 @@ def _is_capacity(row: PaidRow, currency: str) -> bool:
     return line in USAGE and driver not in _NO_CAPACITY and (not currency or row.spend.currency == currency)
 
 
+def selection_bounds(selection: Selection) -> tuple[datetime | None, datetime | None]:
+    """First moment of a selection, and the first after it."""
+    zone = zone_of(selection.timezone)
+    start, end = (
+        datetime.combine(day, datetime.min.time(), zone).astimezone(UTC) if day else None
+        for day in (selection.start, selection.end)
+    )
+    return start, end
+
+
 def clipped(periods: Iterable[Period], selection: Selection) -> Sequence[Period]:
     """Periods inside the range of a selection by charge period; a charge that counts whole keeps its period."""
     if selection.place != "charge":
         return list(periods)
-    zone = zone_of(selection.timezone)
-    start_us = microseconds(datetime.combine(selection.start, datetime.min.time(), zone)) if selection.start else None
-    end_us = microseconds(datetime.combine(selection.end, datetime.min.time(), zone)) if selection.end else None
+    first, last = selection_bounds(selection)
+    start_us = microseconds(first) if first else None
+    end_us = microseconds(last) if last else None
     return [
         (start if start_us is None else max(start, start_us), end if end_us is None else min(end, end_us))
         for start, end in periods

@@ -15,6 +15,7 @@ import duckdb
 
 from unitcost.errors import LedgerBusy, LedgerMismatch, UnitcostError
 from unitcost.facts.charges import FACET_COLUMNS, Facet
+from unitcost.facts.measured import GaugeRow, GaugesBy, IncrementRow, IncrementsBy
 from unitcost.facts.rules import OWNER_KINDS, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
 from unitcost.facts.spend import (
@@ -28,7 +29,7 @@ from unitcost.facts.spend import (
     SpendRow,
 )
 from unitcost.facts.work import WorkPlan
-from unitcost.ledger import close, known, load, stated
+from unitcost.ledger import close, known, load, measured, stated
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.place import address, check_place, make_folder
@@ -298,6 +299,57 @@ class Ledger:
     def outputs(self, selection: Selection) -> list[OutputRow]:
         """Useful units per service and day in the range."""
         return close.outputs(self._con, selection)
+
+    # --- what was measured ------------------------------------------------------------------------------
+
+    def increments(
+        self,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        *,
+        by: IncrementsBy = "series",
+        metrics: Sequence[str] = (),
+        daily: bool = False,
+    ) -> list[IncrementRow]:
+        """What counters have counted in `[start, end)`, restarts repaired per series before summing.
+
+        Parameters
+        ----------
+        start, end
+            Window, None = open; a step between two samples that crosses its edge is apportioned by time.
+        by
+            What to sum by.
+        metrics
+            Our names of the metrics; empty = all.
+        daily
+            One row for each UTC day.
+        """
+        return measured.increments(self._con, start, end, by=by, metrics=metrics, daily=daily)
+
+    def gauges(
+        self,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        *,
+        by: GaugesBy = "resource",
+        metrics: Sequence[str] = (),
+    ) -> list[GaugeRow]:
+        """Means of states of cards over `[start, end)`, weighted by time: one measurement per card, not per pod.
+
+        Parameters
+        ----------
+        start, end
+            Window, None = from the first sample, to the last.
+        by
+            A row for each card, or for each workload on each card.
+        metrics
+            Our names of the metrics; empty = all.
+        """
+        return measured.gauges(self._con, start, end, by=by, metrics=metrics)
+
+    def metered_outputs(self, selection: Selection) -> list[OutputRow]:
+        """Useful units per service and UTC day that counters of model servers have counted in the range."""
+        return measured.metered_outputs(self._con, selection)
 
 
 def _connect(file: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

@@ -16,6 +16,7 @@ from unitcost.readers.work import (
     mlflow,
     object_listing,
     opencost,
+    prometheus,
     resources_csv,
     s3_inventory,
     slurm,
@@ -35,6 +36,7 @@ WORK_READERS: dict[str, WorkReader] = {
     for module in (
         slurm,
         kubernetes,
+        prometheus,
         opencost,
         workloads_csv,
         holdings_csv,

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from unitcost.facts.source import Reject
 from unitcost.facts.work import WORK_COLUMNS, TableFile, WorkKind, WorkTable
@@ -45,6 +45,7 @@ class Sink:
     def __init__(self, workdir: Path) -> None:
         self._workdir = workdir
         self._stack = ExitStack()
+        self._streams: dict[WorkTable, TextIO] = {}
         self._writers: dict[WorkTable, Callable[[Sequence[Any]], Any]] = {}
         self._counts: dict[WorkTable, int] = {}
         self.rejects: list[Reject] = []
@@ -97,9 +98,10 @@ class Sink:
 
     def samples(self, row: int, series_key: int, points: Sequence[tuple[str | float, str | float]]) -> None:
         """Add many (epoch [s], value) points of a series; they must be numbers already."""
-        write = self._writer("samples")
-        for at, value in points:
-            write((row, series_key, at, value))
+        self._writer("samples")
+        start = f"{row},{series_key},"
+        # Nothing here needs a quote, and a writer of csv takes twice as long.
+        self._streams["samples"].writelines([f"{start}{at},{value}\r\n" for at, value in points])
         self._counts["samples"] += len(points)
 
     def reject(self, row: int, reason: str, raw: str, *, column: str = "", value: str = "") -> None:
@@ -120,6 +122,7 @@ class Sink:
     def _writer(self, table: WorkTable) -> Callable[[Sequence[Any]], Any]:
         if table not in self._writers:
             stream = self._stack.enter_context(self._path(table).open("w", _BUFFER_BYTES, encoding="utf-8", newline=""))
+            self._streams[table] = stream
             # With "\n" alone as line end a bare "\r" in a cell would not be quoted, and the engine would cut there.
             self._writers[table] = csv.writer(stream, lineterminator="\r\n").writerow
             self._counts[table] = 0
