@@ -31,6 +31,12 @@ def shared_bills() -> Path:
 
 
 @pytest.fixture(scope="session")
+def shared_prices() -> Path:
+    """Folder of price facts with their sources; tests that use it are skipped where it is absent."""
+    return _shared("data/prices")
+
+
+@pytest.fixture(scope="session")
 def shared_cases() -> Path:
     """Folder of worked cases; tests that use it are skipped where it is absent."""
     return _shared("cases")

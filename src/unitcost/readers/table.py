@@ -11,6 +11,7 @@ from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
 from unitcost.readers.work import (
     artifacts_csv,
+    cloudwatch,
     holdings_csv,
     kubernetes,
     mlflow,
@@ -18,6 +19,7 @@ from unitcost.readers.work import (
     opencost,
     resources_csv,
     s3_inventory,
+    sagemaker_training,
     slurm,
     track,
     workloads_csv,
@@ -44,6 +46,8 @@ WORK_READERS: dict[str, WorkReader] = {
         object_listing,
         mlflow,
         track,
+        cloudwatch,
+        sagemaker_training,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
