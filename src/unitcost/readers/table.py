@@ -10,10 +10,13 @@ from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
 from unitcost.readers.work import (
+    access_log,
     artifacts_csv,
     cloudwatch,
     holdings_csv,
     kubernetes,
+    managed_endpoints,
+    managed_training,
     mlflow,
     object_listing,
     opencost,
@@ -48,6 +51,9 @@ WORK_READERS: dict[str, WorkReader] = {
         track,
         cloudwatch,
         sagemaker_training,
+        managed_training,
+        managed_endpoints,
+        access_log,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
