@@ -10,15 +10,20 @@ from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_
 from unitcost.readers.head import Head
 from unitcost.readers.reading import Reader
 from unitcost.readers.work import (
+    access_log,
     artifacts_csv,
+    cloudwatch,
     holdings_csv,
     kubernetes,
+    managed_endpoints,
+    managed_training,
     mlflow,
     object_listing,
     opencost,
     prometheus,
     resources_csv,
     s3_inventory,
+    sagemaker_training,
     slurm,
     track,
     workloads_csv,
@@ -46,6 +51,11 @@ WORK_READERS: dict[str, WorkReader] = {
         object_listing,
         mlflow,
         track,
+        cloudwatch,
+        sagemaker_training,
+        managed_training,
+        managed_endpoints,
+        access_log,
     )
 }  # fmt: skip
 READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}

@@ -114,7 +114,8 @@ def test_a_run_that_was_started_again_has_lives(tmp_path: Path) -> None:
     ("said", "quantity"),
     [
         ({"accelerators": None}, None),
-        ({"accelerators": ["MIG-1"], "accelerator": "NVIDIA A100-SXM4-40GB MIG 1g.5gb"}, None),
+        ({"accelerators": ["MIG-1"], "accelerator": "NVIDIA A100-SXM4-40GB MIG 3g.20gb"}, "0.500000000000"),
+        ({"accelerators": ["MIG-1"], "accelerator": "NVIDIA A100-SXM4-40GB"}, None),
         ({"accelerators": ["GPU-a", "GPU-b"]}, "2.000000000000"),
         ({"job": "slurm:500"}, None),
     ],

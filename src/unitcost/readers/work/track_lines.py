@@ -6,16 +6,21 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+from unitcost.facts.slices import slice_share
 from unitcost.facts.work import ANY_GPU, SCHEDULER_JOB, WORKLOAD_DRIVERS, WorkTable
+from unitcost.money import divide
 from unitcost.readers.moments import utc_moment
 from unitcost.readers.work import tracker_names as names
 from unitcost.readers.work.tracked_run import config_key_of
 
 SOURCE = "track"
 _STEPS = ("start_step", "end_step", "kept_step")
-_SLICE = ("MIG-", " MIG ")
+#: How the UUID of a part of a card begins; its profile stands in the name of the accelerator.
+_SLICE = "MIG-"
 _ENDS = frozenset({"completed", "failed", "cancelled", "pruned"})
 #: How one launch ended when its ranks ended unlike: the first of these that is there.
 _WORST = ("failed", "pruned", "cancelled")
@@ -80,11 +85,17 @@ class Launch:
         return None if any(ids is None for ids in found) else {name for ids in found for name in ids or ()}
 
     @property
-    def quantity(self) -> int | None:
-        """How many it held; None when nobody says, when they are parts of cards, or when a scheduler's job tells."""
-        devices, said = self.devices, self.first.said
-        parts = any(name.startswith(_SLICE[0]) for name in devices or ()) or _SLICE[1] in said.get("accelerator", "")
-        return None if devices is None or parts or said.get("job") else len(devices)
+    def quantity(self) -> Decimal | None:
+        """How many it held; None when nobody says, when the part of a card is not known, or when a job tells."""
+        devices, model = self.devices, self.first.said.get("accelerator", "")
+        if devices is None or self.first.said.get("job"):
+            return None
+        slices = sum(name.startswith(_SLICE) for name in devices)
+        share = slice_share(model, model) if slices else Fraction(0)
+        if share is None:
+            return None
+        held = len(devices) - slices + slices * share
+        return divide(Decimal(held.numerator), Decimal(held.denominator))
 
     @property
     def ranks_missing(self) -> int:
