@@ -145,18 +145,12 @@ class LocalTimes:
 
     def flags(self) -> tuple[str, ...]:
         """What is to be said about the clocks."""
-        said = []
-        if self.folds_settled:
-            said.append(
-                f"{self.folds_settled} periods touch the hour that came twice; their length tells which one is meant."
-            )
-        if self.folds_open:
-            said.append(
-                f"{self.folds_open} periods touch the hour that came twice, and nothing tells which one is meant; the "
-                "first is taken."
-            )
-        if self.skipped:
-            said.append(
-                f"{self.skipped} times lie in the hour that the clocks left out; read as if they had not been set forward."
-            )
-        return tuple(said)
+        counts = (self.folds_settled, self.folds_open, self.skipped)
+        return tuple(sentence.format(n=f"{n:,}") for n, sentence in zip(counts, _SENTENCES, strict=True) if n)
+
+
+_SENTENCES = (
+    "Periods that touch the hour that came twice, where their length tells which one is meant: {n}.",
+    "Periods that touch the hour that came twice, where nothing tells which one is meant, so the first is taken: {n}.",
+    "Times in the hour that the clocks left out, read as if they had not been set forward: {n}.",
+)

@@ -187,15 +187,15 @@ class Lives:
 
 
 _SENTENCES = {
-    "running": "{n} lives were still running when the dump was made; they have no end.",
-    "open": "{n} lives have no end though their state is not that of a running job.",
-    "no start": "{n} jobs have run but name no start; they hold nothing.",
-    "unequal": "In {n} lives the elapsed time is not that from start to end (first {first}); they last from start to end.",
-    "suspended lives": "{n} lives were suspended for {s} seconds in all, which count as held.",
-    "asked": "{n} lives count with what they asked for (ReqTRES): the dump does not say what was allocated.",
-    "unknown holding": "{n} lives do not say what they held; their quantity is unknown.",
-    "parts": "{n} lives held shards of cards (gres/shard, gres/mps); how much of a card, the dump does not say.",
-    "unknown slices": "{n} lives held instances of a card of an unknown size; each counts as a whole card.",
+    "running": "Lives that were still running when the dump was made, and so have no end: {n}.",
+    "open": "Lives without an end though their state is not that of a running job: {n}.",
+    "no start": "Jobs that have run but name no start, and so hold nothing: {n}.",
+    "unequal": "Lives whose elapsed time is not that from start to end: {n} (first {first}); they last from start to end.",
+    "suspended lives": "Lives that were suspended: {n}, for {s} seconds in all, which count as held.",
+    "asked": "Lives that count with what they asked for (ReqTRES), as the dump does not say what was allocated: {n}.",
+    "unknown holding": "Lives that do not say what they held, so that their quantity is unknown: {n}.",
+    "parts": "Lives that held shards of cards (gres/shard, gres/mps), how much of a card the dump does not say: {n}.",
+    "unknown slices": "Lives that held instances of a card of an unknown size, each of which counts as a whole card: {n}.",
 }
 
 
