@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal
 
-from unitcost.facts.spend import Placement
+from unitcost.facts.spend import Placement, Selection
 from unitcost.facts.zones import zone_of
 
 Granularity = Literal["month", "day"]
@@ -42,6 +42,16 @@ def place(periods: Iterable[tuple[datetime, datetime]], granularity: Granularity
     """
     calendar = _Calendar(granularity, zone_of(zone))
     return [placement for start, end in periods for placement in _place_one(start, end, calendar)]
+
+
+def selection_bounds(selection: Selection) -> tuple[datetime | None, datetime | None]:
+    """First moment of a selection, and the first after it."""
+    zone = zone_of(selection.timezone)
+    start, end = (
+        datetime.combine(day, datetime.min.time(), zone).astimezone(UTC) if day else None
+        for day in (selection.start, selection.end)
+    )
+    return start, end
 
 
 def _place_one(start: datetime, end: datetime, calendar: _Calendar) -> Iterator[Placement]:

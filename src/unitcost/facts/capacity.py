@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from unitcost.facts.runs import GroupAnswer, RunAnswer
 from unitcost.facts.spend import SpendRow
 from unitcost.figure import Figure
 
@@ -161,10 +162,14 @@ class WorkAnswers:
         Workload -> whose it is.
     accounts, statuses
         What was held, by account and by how it ended.
+    runs, groups
+        What runs cost, and what one accepted result costs.
     """
 
     capacity: dict[str, Capacity]
     workers: dict[str, Worker]
     accounts: tuple[HeldCost, ...] = ()
     statuses: tuple[HeldCost, ...] = ()
+    runs: tuple[RunAnswer, ...] = ()
+    groups: tuple[GroupAnswer, ...] = ()
     counts: WorkCounts = WorkCounts(open_lives=0, never_started=0)

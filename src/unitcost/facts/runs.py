@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from unitcost.figure import Figure
 from unitcost.units import MICROSECONDS_PER_SECOND
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -171,3 +172,80 @@ class SweepCost:
     never_started: tuple[str, ...] = ()
     open_trials: tuple[str, ...] = ()
     unpriced_trials: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A workload that is meant to end in a result, as its tracker or scheduler tells of it.
+
+    `parent` and `workload` are keys `source:id`.
+    """
+
+    workload: str
+    kind: str
+    name: str
+    parent: str | None
+    experiment: str
+    project: str
+    status: str
+    accepted: bool | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    config_key: str
+    metrics: dict[str, str]
+    tags: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLife:
+    """What one attempt held, before it has a price."""
+
+    attempt: int
+    status: str
+    accelerator: str
+    pricing_category: str
+    quantity: Decimal
+    started_at: datetime | None
+    ended_at: datetime | None
+    startup_s: float | None
+    start_step: int | None
+    end_step: int | None
+    kept_step: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnswer:
+    """What a run cost, and what became of it.
+
+    Parameters
+    ----------
+    group
+        Experiment, sweep or project that it belongs to.
+    outcome
+        `completed`, `failed`, `pruned` ... as in `STATUSES`, or `duplicate` of a configuration that was completed before.
+    cost
+        What the bill says that it held, else what that costs at prices of the settings; without a value, and with the
+        reason, where neither is known.
+    from_bill
+        Which of the two it is.
+    """
+
+    run: Run
+    group: str
+    outcome: str
+    accepted: bool | None
+    cost: Figure
+    from_bill: bool
+    gpu_hours: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAnswer:
+    """What all runs of a group cost, whatever became of them, over those that were accepted."""
+
+    group: str
+    runs: int
+    accepted: Figure
+    cost: Figure
+    per_accepted: Figure
+    unpriced: int

@@ -31,6 +31,8 @@ WORKLOAD_DRIVERS: dict[str, str] = {
     "notebook": DEVELOPMENT,
     "service": PLATFORM,
 }
+#: Kinds that are meant to end in a result.
+RUN_KINDS = ("training", "sweep", "trial", "evaluation")
 #: How a life of a workload ended, whatever the source calls it.
 STATUSES = ("running", "completed", "failed", "cancelled", "preempted", "timeout", "pruned", "never started", "unknown")
 ARTIFACT_KINDS = ("checkpoint", "feature table", "log", "embedding", "data set", "model", "other")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from unitcost.attribution.fx import rate_days, rate_in_force
-from unitcost.attribution.periods import Granularity, place
+from unitcost.attribution.periods import Granularity, place, selection_bounds
 from unitcost.facts.rules import FxRate, Settings
 from unitcost.facts.spend import Placement, Selection, SpendRow
 from unitcost.jobs.workspace import Workspace
@@ -41,6 +41,11 @@ class Asking:
             currency=currency, days=place(periods, fine, selection.timezone),
             months=place(periods, "month", selection.timezone), rates_since=rate_days(workspace.settings.fx),
         )  # fmt: skip
+
+    @property
+    def bounds(self) -> tuple[datetime | None, datetime | None]:
+        """First moment of the selection, and the first after it, in UTC; None = open."""
+        return selection_bounds(self.selection)
 
     def spend(self, dims: tuple[str, ...], selection: Selection | None = None) -> list[SpendRow]:
         """Sums of the selected cost."""

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from unitcost.attribution import decide
 from unitcost.attribution.capacity import Held, Period, merged
+from unitcost.attribution.periods import selection_bounds
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
 from unitcost.attribution.uses import BUSY_METRICS, uses_of
+from unitcost.economics.run_answers import group_answers
 from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
 from unitcost.facts.measured import GaugesBy
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
-from unitcost.facts.zones import zone_of
 from unitcost.jobs.held import held_costs_of
+from unitcost.jobs.runs import runs_of
 from unitcost.ledger import Ledger
 from unitcost.ledger.spend import Question
 
@@ -41,8 +43,11 @@ def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
         return None
     known = asking.ledger.work.resources()
     accounts, statuses = held_costs_of(asking)
+    capacity = _capacity(asking, amounts, known)
+    runs = runs_of(asking, capacity)
     return WorkAnswers(
-        capacity=_capacity(asking, amounts, known), workers=workers(asking.ledger, asking.settings),
+        capacity=capacity, runs=tuple(runs), groups=tuple(group_answers(runs, at=asking.selection.tag)),
+        workers=workers(asking.ledger, asking.settings),
         accounts=accounts, statuses=statuses, counts=asking.ledger.work.counts(),
     )  # fmt: skip
 
@@ -52,7 +57,7 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
     if not places.charged:
         return {}
     held = held_by_place(places, asking.ledger.work.held())
-    start, end = selection_bounds(asking.selection)
+    start, end = asking.bounds
     gauges = [row for by in _GAUGES_BY for row in asking.ledger.gauges(start, end, by=by, metrics=BUSY_METRICS)]
     splitter = CapacitySplitter(
         held=held, capacities=places.capacities(), uses=uses_of(gauges, places, held), at=amounts.selection.tag
@@ -121,16 +126,6 @@ def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Pa
 def _is_capacity(row: PaidRow, currency: str) -> bool:
     _, _, driver, line = row.spend.keys
     return line in USAGE and driver not in _NO_CAPACITY and (not currency or row.spend.currency == currency)
-
-
-def selection_bounds(selection: Selection) -> tuple[datetime | None, datetime | None]:
-    """First moment of a selection, and the first after it."""
-    zone = zone_of(selection.timezone)
-    start, end = (
-        datetime.combine(day, datetime.min.time(), zone).astimezone(UTC) if day else None
-        for day in (selection.start, selection.end)
-    )
-    return start, end
 
 
 def clipped(periods: Iterable[Period], selection: Selection) -> Sequence[Period]:

@@ -12,6 +12,7 @@ import duckdb
 from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
 from unitcost.facts.rules import WorkBilling
+from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
@@ -124,6 +125,35 @@ class WorkRows:
         row = self._con.execute(f"SELECT ({open_lives}), ({never})").fetchall()[0]
         return WorkCounts(open_lives=row[0], never_started=row[1])
 
+    def runs(self, kinds: Sequence[str]) -> list[Run]:
+        """Workloads of these kinds, and those that are known to be accepted or not."""
+        sql = query("runs").format(workloads=query("current_workloads"))
+        return [
+            Run(
+                workload=row[0], kind=row[1], name=row[2], parent=row[3], experiment=row[4], project=row[5], status=row[6],
+                accepted=row[7], started_at=_utc(row[8]), ended_at=_utc(row[9]), config_key=row[10],
+                metrics=_texts(row[11]), tags=_texts(row[12]),
+            )
+            for row in self._con.execute(sql, {"kinds": list(kinds)}).fetchall()
+        ]  # fmt: skip
+
+    def lives(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:
+        """Workload -> what its lives held; under the short name too where no other workload has the same."""
+        sql = query("lives").format(holdings=query("current_holdings"))
+        found: dict[str, list[HeldLife]] = defaultdict(list)
+        meant: dict[str, set[str]] = defaultdict(set)
+        for row in self._con.execute(sql, {"workloads": list(workloads)}).fetchall():
+            meant[row[1]].add(row[0])
+            found[row[0]].append(
+                HeldLife(
+                    attempt=row[2], status=row[3], accelerator=row[4], pricing_category=row[5], quantity=row[6],
+                    started_at=_utc(row[7]), ended_at=_utc(row[8]), startup_s=row[9], start_step=row[10],
+                    end_step=row[11], kept_step=row[12],
+                )
+            )  # fmt: skip
+        single = {short: next(iter(names)) for short, names in meant.items() if len(names) == 1}
+        return {**{short: found[name] for short, name in single.items()}, **found}
+
     def workload_facets(self) -> Iterator[tuple[str, Facet]]:
         """Each workload by its key `source:id`, as a facet that the rules for owners and drivers can look at."""
         columns = ", ".join([*_FACET_COLUMNS.values(), *_OWNER_COLUMNS])
@@ -137,6 +167,14 @@ class WorkRows:
                 key,
                 Facet(facet_id=number, values={name: text for name, text in texts.items() if text}, tags=found),
             )
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment else None
+
+
+def _texts(found: dict[str, str | None] | None) -> dict[str, str]:
+    return {name: text for name, text in (found or {}).items() if text is not None}
 
 
 def _batches(con: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:

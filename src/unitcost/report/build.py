@@ -9,7 +9,7 @@ from unitcost.report.answers import answers, not_added
 from unitcost.report.figures import make
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Report, Section, Tile
-from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, spending, units, work
+from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, runs, spending, units, work
 
 
 def build(given: ReportInput) -> Report:
@@ -23,6 +23,7 @@ def build(given: ReportInput) -> Report:
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
         units.unit_costs(given, made),
         endpoints.endpoints(given),
+        runs.runs(given),
         capacity.capacity(given, made),
         work.work(given),
         changes.movers(given),

@@ -50,6 +50,33 @@ def work(found: WorkAnswers | None, billing: WorkBilling) -> dict[str, Any]:
     }
 
 
+def runs(found: WorkAnswers | None) -> dict[str, Any]:
+    """Experiments with their cost per accepted result, and runs with cost and outcome; decimal strings."""
+    if found is None or not found.runs:
+        return {}
+    return {
+        "experiments": [
+            {
+                "experiment": group.group, "currency": group.cost.unit, "cost": _text(group.cost), "runs": group.runs,
+                "accepted": int(group.accepted.value or 0), "unpriced": group.unpriced,
+                "per_accepted": None if group.per_accepted.value is None else money.text(group.per_accepted.value),
+                "reason": group.per_accepted.note or None, "figure": group.per_accepted.id,
+            }
+            for group in found.groups
+        ],
+        "runs": [
+            {
+                "run": answer.run.workload, "name": answer.run.name, "experiment": answer.group, "kind": answer.run.kind,
+                "outcome": answer.outcome, "accepted": answer.accepted, "currency": answer.cost.unit,
+                "cost": None if answer.cost.value is None else money.text(answer.cost.value),
+                "from_bill": answer.from_bill, "accelerator_hours": money.text(answer.gpu_hours),
+                "reason": answer.cost.note or None, "figure": answer.cost.id,
+            }
+            for answer in found.runs
+        ],
+    }  # fmt: skip
+
+
 def _held(row: HeldCost) -> dict[str, Any]:
     return {
         "accelerator_hours": _text(row.accelerator_hours), "core_hours": _text(row.core_hours), "usd": _text(row.cost),
