@@ -43,7 +43,7 @@ def work(desk: Desk, rows: list[tuple[WorkTable, dict[str, Any]]], file: str = "
     folder.mkdir(exist_ok=True)
     with Sink(folder) as sink:
         for table, values in rows:
-            sink.add(table, sink.read(), **({"source": "test"} if "series_key" not in values else {}), **values)
+            sink.add(table, sink.read(), **({"source": "test"} | values))
     plan = WorkPlan(reader="test", dialect="", tables=sink.files(), rows_read=sink.rows_read, conventions=())
     with Ledger.open(desk.folder / ".unitcost" / "ledger.duckdb") as ledger:
         ledger.load(plan, file=file, sha256=file, source=file, options=ReadOptions(), now=NOW)
@@ -130,3 +130,18 @@ def test_explain_unfolds_a_part(joined: Desk) -> None:
     found = explain(open_workspace(joined.folder, as_of="2031-07-01"), cell["figure"])
     assert found.figure.value == Decimal(240)
     assert "split" in json.dumps([f.op for f in found.figure.inputs])
+
+
+def test_tokens_that_a_server_counted_get_a_price_from_what_its_pod_held(joined: Desk) -> None:
+    work(joined, [
+        ("workloads", {"source": "kubernetes", "workload_id": "lab/heron-0", "kind": "endpoint", "parent": "egret"}),
+        holding("lab/heron-0", "n2", "4", source="kubernetes"),
+    ], file="pods")  # fmt: skip
+    counts = [[int(DAY.timestamp()) + 3600 * hour, str(1_000_000 * hour)] for hour in range(25)]
+    labels = {"__name__": "vllm:generation_tokens_total", "namespace": "lab", "pod": "heron-0", "model_name": "m"}
+    answer = {"status": "success", "data": {"resultType": "matrix", "result": [{"metric": labels, "values": counts}]}}
+    joined.load(str(joined.write("tokens.json", json.dumps(answer))))
+    (cost,) = joined.report()["unit_costs"]
+    assert (cost["service"], cost["cost_of"], cost["cost"]) == ("egret", "work", "120")
+    assert Decimal(cost["quantity"]) == 24_000_000
+    assert Decimal(cost["cost_per_unit"]) == 5

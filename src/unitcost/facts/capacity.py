@@ -131,6 +131,7 @@ class Worker:
     workload: str  # source:workload_id
     name: str
     kind: str
+    parent: str
     owners: dict[str, str | None]
     driver: str
 

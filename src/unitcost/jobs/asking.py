@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from unitcost.attribution.fx import rate_days, rate_in_force
 from unitcost.attribution.periods import Granularity, place, selection_bounds
 from unitcost.facts.rules import FxRate, Settings
-from unitcost.facts.spend import Placement, Selection, SpendRow
+from unitcost.facts.spend import OutputRow, Placement, Selection, SpendRow
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts
@@ -29,6 +30,7 @@ class Asking:
     days: list[Placement]
     months: list[Placement]
     rates_since: tuple[date, ...]
+    outputs: list[OutputRow]
 
     @classmethod
     def of(cls, ledger: Ledger, workspace: Workspace, selection: Selection, currency: str) -> Asking:
@@ -40,6 +42,7 @@ class Asking:
             ledger=ledger, settings=workspace.settings, as_of=workspace.now.date().isoformat(), selection=selection,
             currency=currency, days=place(periods, fine, selection.timezone),
             months=place(periods, "month", selection.timezone), rates_since=rate_days(workspace.settings.fx),
+            outputs=all_outputs(ledger.outputs(selection), ledger.metered_outputs(selection)),
         )  # fmt: skip
 
     @property
@@ -66,3 +69,9 @@ class Asking:
         return Amounts(
             selection=selection or self.selection, currency=self.currency or self.settings.currency, rate_of=rate_of
         )
+
+
+def all_outputs(stated: Sequence[OutputRow], metered: Sequence[OutputRow]) -> list[OutputRow]:
+    """Useful units from tables and from counters; what a table states of a service and unit is not counted again."""
+    told = {(row.service, row.unit) for row in stated}
+    return [*stated, *(row for row in metered if (row.service, row.unit) not in told)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from unitcost.facts.measured import GaugesBy
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
+from unitcost.figure import Figure
 from unitcost.jobs.held import held_costs_of
 from unitcost.jobs.runs import runs_of
 from unitcost.ledger import Ledger
@@ -65,6 +66,19 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
     return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
 
 
+def service_parts(work: WorkAnswers | None, names: Collection[str]) -> dict[str, dict[str, list[Figure]]]:
+    """Service -> unit -> parts of paid capacity that work of its name, or work that it owns, held."""
+    found: dict[str, dict[str, list[Figure]]] = defaultdict(lambda: defaultdict(list))
+    for unit, capacity in work.capacity.items() if work else ():
+        for part in capacity.parts:
+            worker = work.workers.get(part.workload) if work else None
+            called = [part.workload.partition(":")[2], *((worker.name, worker.parent) if worker else ())]
+            service = next((name for name in called if name and name in names), "")
+            if service:
+                found[service][unit].append(part.amount)
+    return found
+
+
 def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Held]]:
     """Holdings of the places that are charged; those whose end is not known are left out.
 
@@ -92,7 +106,7 @@ def workers(ledger: Ledger, settings: Settings) -> dict[str, Worker]:
         kind = facet.get("resource_type") or ""
         by_kind = WORKLOAD_DRIVERS.get(kind, UNKNOWN_DRIVER)
         found[key] = Worker(
-            workload=key, name=facet.get("resource_name") or key, kind=kind,
+            workload=key, name=facet.get("resource_name") or key, kind=kind, parent=facet.get("resource_group") or "",
             owners={owner: decided.owners[owner][0] for owner in OWNER_KINDS},
             driver=by_kind if decided.driver == UNKNOWN_DRIVER else decided.driver,
         )  # fmt: skip

@@ -91,7 +91,7 @@ def check(
         aside = ledger.rejects(limit=rejects)
         books = _Books(
             report=report, loads=ledger.loads(), months=ledger.billing_months(),
-            has_outputs=bool(ledger.outputs(selection)),
+            has_outputs=bool(ledger.outputs(selection) or ledger.metered_outputs(selection)),
         )  # fmt: skip
     checks = [*_charges(books, min_owned), *_closing(books), *_rows(books, len(aside))]
     if books.answers["total"]:

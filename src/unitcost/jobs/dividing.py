@@ -98,7 +98,7 @@ class _Selected:
 def _metrics(asking: Asking) -> Metrics:
     """Unit -> owner -> quantity: outputs whose service is named like an owner."""
     metrics: Metrics = {}
-    for row in asking.ledger.outputs(asking.selection):
+    for row in asking.outputs:
         found = metrics.setdefault(row.unit, {})
         name = spelt_owner(row.service)
         found[name] = money.add([found.get(name, money.ZERO), row.quantity])

@@ -25,7 +25,7 @@ _DIMS = ("resource", "line", "driver")
 def endpoints(asking: Asking, amounts: Amounts) -> dict[str, list[EndpointAnswer]]:
     """Unit -> endpoints that are paid for by name, and whether anybody called them."""
     rows = _paid(asking)
-    outputs = asking.ledger.outputs(asking.selection)
+    outputs = asking.outputs
     names = _services([str(row.spend.keys[0]) for row in rows], sorted({row.service for row in outputs}))
     paid: dict[str, list[Period]] = defaultdict(list)
     for row in rows:

@@ -15,12 +15,13 @@ from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import UnknownName
 from unitcost.facts.answers import Firmness, NearMiss, Owned, OwnerShare, UnitCost
+from unitcost.facts.capacity import WorkAnswers
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
-from unitcost.figure import Figure, figure_id
+from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.asking import Asking
-from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.capacity import service_parts, work_answers
 from unitcost.jobs.dividing import divide
 from unitcost.jobs.endpoints import endpoints
 from unitcost.jobs.workspace import Workspace
@@ -90,7 +91,8 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
     owners = {kind: found.owners for kind, found in divided.items()}
     dividing = frozenset(name for found in divided.values() for name in found.dividing)
     split_notes = [note for found in divided.values() for note in found.notes]
-    costs = _unit_costs(asking, amounts)
+    work = work_answers(asking, amounts)
+    costs = _unit_costs(asking, amounts, work)
     billed = replace(selection, cost="billed", place="billing")
     effective = replace(selection, cost="effective", place="billing")
     return ReportInput(
@@ -103,7 +105,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        work=work_answers(asking, amounts), endpoints=endpoints(asking, amounts),
+        work=work, endpoints=endpoints(asking, amounts),
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
@@ -144,9 +146,9 @@ def _owned(amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> dict[str, Owned
     }
 
 
-def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
-    """Unit costs of the services in the outputs, each with the charges of the project, resource or team of its name."""
-    outputs = asking.ledger.outputs(asking.selection)
+def _unit_costs(asking: Asking, amounts: Amounts, work: WorkAnswers | None) -> list[UnitCost]:
+    """Unit costs of the services in the outputs, each with the charges, or else the capacity, that its name stands for."""
+    outputs = asking.outputs
     names = {row.service for row in outputs}
     if not names or asking.currency:  # a part of the cost over all of the units would be wrong
         return []
@@ -160,6 +162,15 @@ def _unit_costs(asking: Asking, amounts: Amounts) -> list[UnitCost]:
             if found:
                 costs[name] = next(iter(found.values())) if len(found) == 1 else _mixed(amounts, name, tuple(found))
                 levels[name] = dimension
+    for name, held in service_parts(work, names - set(costs)).items():
+        made = {
+            unit: total(
+                figure_id("service-cost", "work", name, unit, at=amounts.selection.tag), tuple(parts), unit=unit
+            )
+            for unit, parts in held.items()
+        }
+        costs[name] = next(iter(made.values())) if len(made) == 1 else _mixed(amounts, name, tuple(made))
+        levels[name] = "work"
     return unit_costs(costs, outputs, at=amounts.selection.tag, of=levels)
 
 

@@ -44,6 +44,7 @@ def increments(
     if by not in _KEYS:
         raise UnknownName("key of increments", by, _KEYS)
     names = _KEYS[by]
+    con.execute(query("grown"))
     shown = [f"any_value({c})" if c in names else "''" for c in _COLUMNS]
     keys = ", ".join([*shown, "any_value(labels)" if by == "series" else "NULL"])
     sql = query("increments").format(keys=keys, groups="".join(f", {name}" for name in names))

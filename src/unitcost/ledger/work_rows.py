@@ -20,7 +20,7 @@ _BATCH = 2048
 #: Facet column -> what stands in it for a workload, so that rules for charges can speak of work.
 _FACET_COLUMNS = {
     "resource_id": "workload_id", "resource_name": "name", "sub_account_id": "account", "service_name": "source",
-    "resource_type": "kind",
+    "resource_type": "kind", "resource_group": "parent",
 }  # fmt: skip
 #: Rule of billing -> which rows of a life are charged for.
 _WINS: dict[WorkBilling, str] = {
