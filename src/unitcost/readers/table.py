@@ -25,6 +25,7 @@ from unitcost.readers.work import (
     sagemaker_training,
     slurm,
     track,
+    wandb,
     workloads_csv,
 )
 from unitcost.readers.work.reading import WorkReader, is_work
@@ -48,6 +49,7 @@ WORK_READERS: dict[str, WorkReader] = {
         s3_inventory,
         object_listing,
         mlflow,
+        wandb,
         track,
         cloudwatch,
         sagemaker_training,
