@@ -26,6 +26,7 @@ from unitcost.readers.work import (
     sagemaker_training,
     slurm,
     track,
+    wandb,
     workloads_csv,
 )
 from unitcost.readers.work.reading import WorkReader, is_work
@@ -50,6 +51,7 @@ WORK_READERS: dict[str, WorkReader] = {
         s3_inventory,
         object_listing,
         mlflow,
+        wandb,
         track,
         cloudwatch,
         sagemaker_training,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import pytest
 from tracker_files import SAMPLES, Told, ask, into_ledger, read, read_text
 
+from unitcost.attribution.accepted import accepted_by, parse_accepted
+from unitcost.economics.sweeps import sweep_cost
+from unitcost.facts.runs import Life, Trial
 from unitcost.facts.work import STATUSES
 from unitcost.readers.work.mlflow_answers import RUN_STATUSES
 
@@ -271,3 +275,51 @@ def test_how_many_accelerators_a_run_states(tmp_path: Path, tags: Any, params: A
     told = read_text(answer(run(data={"tags": tags, "params": params})), tmp_path)
     held = [Decimal(row["quantity"]) for row in told.rows("holdings")]
     assert held == ([] if count is None else [count])
+
+
+def test_39_a_sweep_with_pruned_trials_through_the_reader(tmp_path: Path, shared_cases: Path) -> None:
+    folder = shared_cases / "39-sweep-with-pruned-trials"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    with (folder / "prices.csv").open(encoding="utf-8") as stream:
+        [prices] = csv.DictReader(stream)
+    with (folder / "input.csv").open(encoding="utf-8") as stream:
+        trials = [_as_run(row) for row in csv.DictReader(stream)]
+    told = read_text(answer(run("sweep"), *trials), tmp_path)
+    into_ledger(told, tmp_path / "ledger.duckdb")
+    rows = ask(
+        tmp_path / "ledger.duckdb",
+        "SELECT w.workload_id, w.status, w.config_key, w.tags, w.metrics, h.quantity, h.started_at, h.ended_at "
+        "FROM workloads w JOIN holdings h USING (source, workload_id) WHERE w.parent = 'sweep'",
+    )
+    rule = parse_accepted("tags.accepted = 'yes' and metrics.auc >= 0.9")
+    price = Decimal(prices["usd_per_gpu_hour"])
+    found = [
+        Trial(
+            trial_id=name, status=status, config_key=key, accepted=accepted_by(rule, tags, metrics or {}),
+            lives=(Life(attempt=1, status=status, quantity=gpus, started_at=start, ended_at=end, usd_per_hour=price),),
+        )
+        for name, status, key, tags, metrics, gpus, start, end in rows
+    ]  # fmt: skip
+    cost = sweep_cost(found, Decimal(prices["full_trial_hours"]))
+    assert cost.usd == Decimal(expected["total_usd"])
+    assert cost.usd_per_accepted == Decimal(expected["usd_per_accepted"])
+    assert cost.pruning_saved_usd == Decimal(expected["pruning_saved_usd"])
+    assert (cost.failed_usd, cost.duplicate_usd) == (
+        Decimal(expected["failed_usd"]),
+        Decimal(expected["duplicate_usd"]),
+    )
+
+
+def _as_run(row: dict[str, str]) -> dict[str, Any]:
+    """A trial of the case as MLflow would tell of it."""
+    start = START_MS + int(row["trial"])
+    tags = {"mlflow.parentRunId": "sweep", "gpus": row["gpus"], "accepted": row["accepted"]}
+    if row["state"] == "pruned":
+        tags["state"] = "TrialState.PRUNED"
+    data = {
+        "tags": tags, "params": {"configuration": row["duplicate_of"] or row["trial"]},
+        "metrics": {"auc": row["metric"]} if row["metric"] else {},
+    }  # fmt: skip
+    status = "FAILED" if row["state"] == "failed" else "FINISHED"
+    end = start + int(Decimal(row["hours"]) * HOUR_MS)
+    return run(row["trial"], status=status, start_time=start, end_time=end, data=data)
