@@ -113,16 +113,22 @@ def exact_sum(amounts: Ints) -> int:
 
 def texts(values: Ints, places: int = LEDGER_PLACES) -> list[str]:
     """Each integer count of 10^-places as a plain decimal."""
-    distinct, which = np.unique(values, return_inverse=True)
-    table = [plain(value, places) for value in distinct.tolist()]
-    return [table[i] for i in which.tolist()]
+    distinct: dict[int, str] = {}
+    listed = values.tolist()
+    for value in listed:
+        if value not in distinct:
+            distinct[value] = plain(value, places)
+    return [distinct[value] for value in listed]
 
 
 def plain(value: int, places: int = LEDGER_PLACES) -> str:
     """One integer count of 10^-places as a plain decimal without trailing zeros."""
-    whole, part = divmod(abs(value), 10**places)
-    tail = f".{part:0{places}d}".rstrip("0") if part else ""
-    return f"{'-' if value < 0 else ''}{whole}{tail}"
+    if value < 0:
+        return "-" + plain(-value, places)
+    digits = str(value).zfill(places + 1)
+    whole = digits[: len(digits) - places]
+    tail = digits[len(whole) :].rstrip("0")
+    return f"{whole}.{tail}" if tail else whole
 
 
 def coarse(line: Line, step: int) -> Line:
