@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from unitcost.economics.joinable import joined_money
 from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
 from unitcost.jobs.review import review
 from unitcost.jobs.workspace import Workspace
-from unitcost.report.charts import percent
+from unitcost.report.charts import grouped, percent
 from unitcost.report.model import Report
 from unitcost.report.printed import unit_price
+from unitcost.units import CENT_PLACES
 
 Verdict = Literal["ok", "warn", "fail"]
 #: Invoices, names and services that an answer lists before it says how many more there are.
@@ -96,7 +98,7 @@ def check(
     checks = [*_charges(books, min_owned), *_closing(books), *_rows(books, len(aside))]
     if books.answers["total"]:
         checks += [*_currencies(books), *_owned(books, min_owned), *_names(books), *_drivers(books)]
-        checks += [*_splits(books), *_units(books)]
+        checks += [*_splits(books), *_work(books), *_units(books)]
     return CheckOutcome(checks=tuple(checks), rejects=tuple(aside), report=report)
 
 
@@ -226,6 +228,25 @@ def _splits(books: _Books) -> Iterator[Check]:
         answer=_some(notes) or "yes",
         mend="correct these [[split]] entries, or load what they need" if notes else "",
     )  # fmt: skip
+
+
+def _work(books: _Books) -> Iterator[Check]:
+    """How much of what is paid for machines is joined to those who held them, and which export would join more."""
+    for unit, drivers in books.answers["drivers"].items():
+        matched = books.answers["capacity"].get(unit, {}).get("matched", {})
+        found = joined_money(_amounts(drivers), _amounts(matched))
+        if found.share is None:
+            continue
+        missing = [f"{export} would join up to {percent(share)}" for export, _, share in found.missing]
+        yield Check(
+            question=f"How much of the {unit} spend for machines says who held them?",
+            verdict="ok" if not missing else "warn",
+            answer=f"{percent(found.share)} of {grouped(found.whole, CENT_PLACES)}", mend=_some(missing),
+        )  # fmt: skip
+
+
+def _amounts(found: dict[str, str | None]) -> dict[str, Decimal]:
+    return {name: Decimal(amount) for name, amount in found.items() if amount is not None}
 
 
 def _units(books: _Books) -> Iterator[Check]:

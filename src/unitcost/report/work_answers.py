@@ -8,7 +8,7 @@ from typing import Any
 
 from unitcost import money
 from unitcost.facts.answers import EndpointAnswer
-from unitcost.facts.capacity import HeldCost, StatePart, WorkAnswers, Worker
+from unitcost.facts.capacity import Capacity, HeldCost, StatePart, WorkAnswers, Worker
 from unitcost.facts.naming import spelt_owner
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind, WorkBilling
 from unitcost.figure import Figure
@@ -31,6 +31,7 @@ def capacity(work: WorkAnswers | None) -> dict[str, Any]:
             "driver": _by(found.parts, _driver_of(work.workers)),
             "resource": _by(found.parts, lambda part: part.place),
             "workload": _by(found.parts, lambda part: part.workload),
+            "matched": _matched(found),
             "notes": list(found.notes),
         }
         for unit, found in work.capacity.items()
@@ -108,6 +109,17 @@ def _cents(figure: Figure | None) -> str | None:
     if figure is None or figure.value is None:
         return None
     return str(money.round_places(figure.value, CENT_PLACES))
+
+
+def _matched(found: Capacity) -> dict[str, str]:
+    """Charges that are joined to work, by the driver that they are for."""
+    groups: dict[str, list[Figure]] = defaultdict(list)
+    for driver, figure in found.matched:
+        groups[driver].append(figure)
+    return {
+        driver: money.text(money.add(figure.value or money.ZERO for figure in figures))
+        for driver, figures in sorted(groups.items())
+    }
 
 
 def _by(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, dict[str, str]]:
