@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -14,6 +14,7 @@ import duckdb
 from unitcost import money
 from unitcost.errors import UnknownName
 from unitcost.facts.measured import GAP_INTERVALS, OUTPUT_UNITS, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
+from unitcost.facts.metered import is_useless, service_of
 from unitcost.facts.spend import OutputRow, Selection
 from unitcost.ledger.spend import query
 from unitcost.units import MICROSECONDS_PER_SECOND
@@ -103,13 +104,9 @@ def _chosen(metrics: Sequence[str]) -> dict[str, Any]:
 
 # --- useful units ---------------------------------------------------------------------------------------------------
 
-#: Labels that name what serves, before the pod's owner and the model.
-_SERVICE_LABELS = ("inferenceservice", "isvc", "inference_service", "serving_kserve_io_inferenceservice")
-_MODEL_LABELS = ("model_name", "model", "model_id")
-_PLACE_LABELS = ("service", "job", "instance")
-#: Ends of a request, by label, that gave nobody anything.
-_USELESS = {"finished_reason": frozenset({"abort", "error"})}
-_WELL = frozenset({"ok", "success", "200"})
+_OWNERS = (
+    "SELECT workload_id, max(parent) FROM workloads WHERE source = 'kubernetes' AND parent IS NOT NULL GROUP BY ALL"
+)
 
 
 @dataclass(slots=True)
@@ -125,10 +122,10 @@ def metered_outputs(con: duckdb.DuckDBPyConnection, selection: Selection) -> lis
     """Useful units that counters of servers have counted, per service and UTC day, in the order of both."""
     start, end = (_midnight(day) if day else None for day in (selection.start, selection.end))
     metrics = [*OUTPUT_UNITS, "requests_failed"]
-    parents = dict(con.execute(_PARENTS).fetchall())
+    owners = dict(con.execute(_OWNERS).fetchall())
     made: dict[tuple[str, date, str, str], _Made] = defaultdict(_Made)
     for row in increments(con, start, end, by="series", metrics=metrics, daily=True):
-        service, how = service_of(row, parents)
+        service, how = service_of(row.labels, row.workload_id, owners)
         assert row.day is not None
         unit = OUTPUT_UNITS.get(row.metric, "requests")
         _count(made[service, row.day, unit, how], row)
@@ -141,42 +138,12 @@ def metered_outputs(con: duckdb.DuckDBPyConnection, selection: Selection) -> lis
     ]  # fmt: skip
 
 
-_PARENTS = (
-    "SELECT workload_id, max(parent) FROM workloads WHERE source = 'kubernetes' AND parent IS NOT NULL GROUP BY ALL"
-)
-
-
 def _count(made: _Made, row: IncrementRow) -> None:
-    if row.metric == "requests_failed" or (row.metric == "requests" and _is_useless(row.labels)):
+    if row.metric == "requests_failed" or (row.metric == "requests" and is_useless(row.labels)):
         made.failed = money.add([made.failed, row.quantity])
         made.counts_failures = True
     else:
         made.quantity = money.add([made.quantity, row.quantity])
-
-
-def _is_useless(labels: dict[str, str]) -> bool:
-    if any(labels.get(label) in ends for label, ends in _USELESS.items()):
-        return True
-    return labels.get("status", "ok").casefold() not in _WELL
-
-
-def service_of(row: IncrementRow, parents: dict[str, str]) -> tuple[str, str]:
-    """Name of what serves, and what names it: a label, the owner of the pod, the model, the pod, or the place."""
-    labels = row.labels
-    if found := _first(labels, _SERVICE_LABELS):
-        return labels[found], f"label {found}"
-    if row.workload_id in parents:
-        return parents[row.workload_id], "owner of the pod"
-    if found := _first(labels, _MODEL_LABELS):
-        return labels[found], f"label {found}"
-    if row.workload_id:
-        return row.workload_id, "pod"
-    found = _first(labels, _PLACE_LABELS)
-    return (labels[found], f"label {found}") if found else ("unknown", "nothing")
-
-
-def _first(labels: dict[str, str], names: Iterable[str]) -> str:
-    return next((name for name in names if labels.get(name)), "")
 
 
 def _midnight(day: date) -> datetime:

@@ -1,6 +1,6 @@
 """Reading what is known about work: how fast, and in how much memory.
 
-    python benchmarks/work.py [--sacct-rows N] [--runs K] [--folder F] [--json]
+    python benchmarks/slurm.py [--sacct-rows N] [--runs K] [--folder F] [--json]
 
 The file is made here, the same for the same number of rows. What stands beside what, each in a fresh process:
 
