@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -41,6 +42,7 @@ CONVENTIONS = (
     "amd.com/gpu, google.com/tpu, aws.amazon.com/neuron, habana.ai/gaudi are whole devices; neuroncores are counted apart.",
     "The kind of a workload is told only by owners and labels that mean it: jobs of the Kubeflow training operator, KServe "
     "and Ray services, notebooks, Katib trials.",
+    "Other objects of a list, such as services, are left out.",
     "Rows of one pod in the own table are its lives, in their order; its workload is told by the first.",
     "A pod that was evicted, preempted or lost its node counts as preempted. A pod without an end still runs.",
     TIMES,
@@ -49,6 +51,7 @@ DEFINING = ("namespace", "pod", "started_at")
 _KIND = re.compile(rb'"kind"\s*:\s*"(Pod|Node)(List)?"')
 #: Annotation by which a plug-in that cuts cards registers those of a node.
 _CUTTER = "hami.io/node-"
+_MOST_NAMED = 5
 _OWN = ("namespace", "pod", "node", "owner_kind", "owner", "phase", "reason")
 
 
@@ -103,6 +106,7 @@ class _Reading:
     times: LocalTimes
     nodes: dict[str, Node] = field(default_factory=dict)
     lives: dict[str, int] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
     doubts: Doubts = field(default_factory=Doubts)
 
     def take(self, item: Any) -> None:
@@ -120,7 +124,10 @@ class _Reading:
                 )
             if kind == "Node":
                 return self._resources(item)
-            raise ValueError(f"this is a {kind or 'JSON value without a kind'}, not a pod or a node")
+            if not isinstance(kind, str):
+                raise ValueError("this is JSON, but neither a pod nor a node")
+            self.others[kind] += 1
+            return []
 
         add_record(self.sink, number, make, lambda: json.dumps(item, default=str, ensure_ascii=False))
 
@@ -182,7 +189,9 @@ class _Reading:
 
     def flags(self) -> tuple[str, ...]:
         """What the file made necessary."""
-        return (*self.doubts.flags(), *self.times.flags())
+        left = ", ".join(f"{kind[:60]} {count:,}" for kind, count in self.others.most_common(_MOST_NAMED))
+        said = (f"Objects that are neither pods nor nodes are left out: {left}.",) if left else ()
+        return (*said, *self.doubts.flags(), *self.times.flags())
 
 
 def _is_resource(name: str) -> bool:

@@ -79,13 +79,14 @@ class Doubts:
 
 
 _SENTENCES = {
-    "replicas": "{n} requests are time slices of a card, and nothing says how many slices it has; how much they hold is "
-    "unknown. Load the nodes in the same file.",
-    "memory": "{n} requests name memory of a card (gpumem) of unknown size; without cores or a percentage how much they "
-    "hold is unknown. Load the nodes in the same file.",
-    "profile": "{n} requests are for instances of a card of an unknown size; each counts as a whole card.",
-    "claims": "{n} pods claim devices through resourceClaims; what they hold does not stand in the pod.",
-    "split": "{n} nodes cut cards by a plug-in and have no label nvidia.com/gpu.count; how many cards they have is unknown.",
+    "replicas": "Requests for time slices of a card of which nothing says how many it has, so that how much they hold is "
+    "unknown: {n}. Load the nodes in the same file.",
+    "memory": "Requests for memory (gpumem) of a card of unknown size, without cores or a percentage, so that how much they "
+    "hold is unknown: {n}. Load the nodes in the same file.",
+    "profile": "Requests for instances of a card of an unknown size, each of which counts as a whole card: {n}.",
+    "claims": "Pods that claim devices through resourceClaims, which do not say in the pod what they hold: {n}.",
+    "split": "Nodes whose cards a plug-in cuts and whose labels lack nvidia.com/gpu.count, so that how many cards they have "
+    "is unknown: {n}.",
 }
 
 

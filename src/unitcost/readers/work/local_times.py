@@ -41,7 +41,7 @@ class LocalTimes:
     folds_open: int = 0
     skipped: int = 0
     _fixed: bool = field(init=False)
-    _plain_hours: dict[datetime, timedelta | None] = field(default_factory=dict)
+    _plain_hours: dict[tuple[int, int], timedelta | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fixed = self.zone is None or self.zone.utcoffset(None) is not None
@@ -106,10 +106,10 @@ class LocalTimes:
         """Moments that a local time can mean: two in an hour that came twice."""
         if moment is None or moment.tzinfo is not None:
             return [self._utc(moment)]
-        hour = moment.replace(minute=0, second=0, microsecond=0)
-        if hour not in self._plain_hours:
-            self._plain_hours[hour] = self._plain_offset(hour)
-        offset = self._plain_hours[hour]
+        key = (moment.toordinal(), moment.hour)
+        if key not in self._plain_hours:
+            self._plain_hours[key] = self._plain_offset(moment.replace(minute=0, second=0, microsecond=0))
+        offset = self._plain_hours[key]
         if offset is not None:
             return [(moment - offset).replace(tzinfo=UTC)]
         first, second = self._utc(moment), self._utc(moment.replace(fold=1))
@@ -145,18 +145,12 @@ class LocalTimes:
 
     def flags(self) -> tuple[str, ...]:
         """What is to be said about the clocks."""
-        said = []
-        if self.folds_settled:
-            said.append(
-                f"{self.folds_settled} periods touch the hour that came twice; their length tells which one is meant."
-            )
-        if self.folds_open:
-            said.append(
-                f"{self.folds_open} periods touch the hour that came twice, and nothing tells which one is meant; the "
-                "first is taken."
-            )
-        if self.skipped:
-            said.append(
-                f"{self.skipped} times lie in the hour that the clocks left out; read as if they had not been set forward."
-            )
-        return tuple(said)
+        counts = (self.folds_settled, self.folds_open, self.skipped)
+        return tuple(sentence.format(n=f"{n:,}") for n, sentence in zip(counts, _SENTENCES, strict=True) if n)
+
+
+_SENTENCES = (
+    "Periods that touch the hour that came twice, where their length tells which one is meant: {n}.",
+    "Periods that touch the hour that came twice, where nothing tells which one is meant, so the first is taken: {n}.",
+    "Times in the hour that the clocks left out, read as if they had not been set forward: {n}.",
+)

@@ -159,7 +159,7 @@ class _Reading:
         if self.total:
             yield self.total
         if self.homeless:
-            yield f"{self.homeless:,} objects name no bucket, so storage charges cannot be told apart by it."
+            yield f"Objects that name no bucket, by which their charges could be found: {self.homeless:,}."
         if self.month is None:
             yield "No `period` is given, so GB-months are not known."
 

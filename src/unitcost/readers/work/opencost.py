@@ -167,7 +167,9 @@ class _Reading:
             for name, kept in sorted(self.left_out.items())
         ]
         if self.unequal:
-            said.append(f"{self.unequal:,} allocations state other minutes than lie between their start and their end.")
+            said.append(
+                f"Allocations that state other minutes than lie between their start and their end: {self.unequal:,}."
+            )
         return tuple(said)
 
 

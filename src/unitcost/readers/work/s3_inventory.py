@@ -186,8 +186,8 @@ class _Reading:
     def flags(self) -> Iterator[str]:
         """What the file made necessary."""
         if self.markers:
-            yield f"{self.markers:,} delete markers are left out."
+            yield f"Delete markers, which are left out: {self.markers:,}."
         if self.older:
-            yield f"{self.older:,} objects are older versions, which are stored and billed too; they have the tag latest=false."
+            yield f"Older versions of objects, stored and billed too, which have the tag latest=false: {self.older:,}."
         if self.month is None:
             yield "No `period` is given, so GB-months are not known."

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from decimal import Decimal
-from json.encoder import encode_basestring as _quoted
+from json.encoder import encode_basestring
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from unitcost.facts.source import Reject
 from unitcost.facts.work import WORK_COLUMNS, TableFile, WorkKind, WorkTable
 from unitcost.readers.tables import RAW_LIMIT
-from unitcost.units import MIB
+from unitcost.units import KIB, MIB
 
 #: Years that a date of a file may have, the latter not included; one outside is a slip of the pen or of a program.
 FIRST_YEAR, LAST_YEAR = 1990, 2200
@@ -23,6 +24,12 @@ _WHOLE_LIMIT = 2**63
 _DECIMAL_LIMIT = Decimal(10) ** 12
 _TIME_WIDTH = len("2026-09-01 00:00:00.000000")
 _NAMES = {table: dict.fromkeys(name for name, _ in columns) for table, columns in WORK_COLUMNS.items()}
+#: Text as a JSON string, for labels that are put together by hand.
+quoted: Callable[[str], str] = encode_basestring
+#: Cells of a row in their order, and a row without any.
+_CELLS = {table: itemgetter(*names) for table, names in _NAMES.items()}
+_EMPTY: dict[WorkTable, dict[str, str]] = {table: dict.fromkeys(names, "") for table, names in _NAMES.items()}
+_BUFFER_BYTES = 256 * KIB
 _PLACES = Decimal(1).scaleb(-12)
 #: Longest row. [characters]
 _ROW_LIMIT = 4 * MIB
@@ -81,7 +88,7 @@ class Sink:
 
         For readers of millions of rows; columns that are left out are null.
         """
-        self._write(row, [(table, [values.get(name, "") for name in _NAMES[table]]) for table, values in rows])
+        self._write(row, [(table, _CELLS[table]({**_EMPTY[table], **values})) for table, values in rows])
 
     def _write(self, row: int, rows: Sequence[tuple[WorkTable, Sequence[str]]]) -> None:
         for table, cells in rows:
@@ -112,7 +119,7 @@ class Sink:
 
     def _writer(self, table: WorkTable) -> Callable[[Sequence[Any]], Any]:
         if table not in self._writers:
-            stream = self._stack.enter_context(self._path(table).open("w", encoding="utf-8", newline=""))
+            stream = self._stack.enter_context(self._path(table).open("w", _BUFFER_BYTES, encoding="utf-8", newline=""))
             # With "\n" alone as line end a bare "\r" in a cell would not be quoted, and the engine would cut there.
             self._writers[table] = csv.writer(stream, lineterminator="\r\n").writerow
             self._counts[table] = 0
@@ -195,7 +202,7 @@ def _truth(value: bool) -> str:
 
 def labels_cell(value: Mapping[str, Any]) -> str:
     """Cell of a set of labels, those that are None left out: a JSON object of texts; empty when there are none."""
-    found = [f"{_quoted(_text(k))}: {_quoted(_text(v))}" for k, v in value.items() if v is not None]
+    found = [f"{quoted(_text(k))}: {quoted(_text(v))}" for k, v in value.items() if v is not None]
     return "{" + ", ".join(found) + "}" if found else ""
 
 

@@ -153,11 +153,11 @@ class _Jobs:
         """What the dump made necessary, one sentence each."""
         steps, twice = self.lives.seen["steps"], self.lives.seen["stated twice"]
         if steps:
-            yield f"{steps:,} rows are steps of jobs and were left out."
+            yield f"Steps of jobs, which are left out: {steps:,}."
         if steps == self.sink.rows_read - len(self.sink.rejects) and steps:
             yield "No row is an allocation; dump without a selection of steps."
         if twice:
-            yield f"{twice:,} rows state a life that another row states too; each life counts once."
+            yield f"Rows that state a life which another row states too: {twice:,}; each life counts once."
         yield from self.lives.flags()
 
 

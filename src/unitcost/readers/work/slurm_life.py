@@ -13,7 +13,7 @@ from operator import itemgetter
 from unitcost.facts.work import ANY_GPU, CPU
 from unitcost.readers.work.cells import BadCellError, read_cell, whole
 from unitcost.readers.work.local_times import LocalTimes
-from unitcost.readers.work.sink import decimal_cell, labels_cell, time_cell
+from unitcost.readers.work.sink import decimal_cell, labels_cell, quoted, time_cell
 from unitcost.readers.work.slurm_fields import FIELDS, JOB, Fields, Layout, status_of
 from unitcost.readers.work.slurm_tres import NOTHING, Tres, gres_of, size_bytes, tres_of
 from unitcost.units import HOURS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
@@ -25,17 +25,15 @@ _NO_NODES = frozenset({"None assigned", "None", "(null)"})
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?", re.ASCII)
 #: Ends of a life that show that it had begun.
 _RAN = frozenset({"completed", "failed", "timeout", "preempted"})
-#: Fields that become tags, and the names of the tags.
-_TAGS = (
-    ("User", "user"), ("Group", "group"), ("Partition", "partition"), ("QOS", "qos"), ("State", "state"),
-    ("Reason", "reason"), ("ExitCode", "exit_code"), ("WCKey", "wckey"), ("Comment", "comment"),
-    ("Reservation", "reservation"), ("Submit", "submit"),
-)  # fmt: skip
-_TAG_NAMES = tuple(tag for _, tag in _TAGS)
+#: Fields that become tags, and the names of the tags; few values each, so that they are put together once.
+_TAGS = {
+    "User": "user", "Group": "group", "Partition": "partition", "QOS": "qos", "State": "state", "Reason": "reason",
+    "ExitCode": "exit_code", "WCKey": "wckey", "Comment": "comment", "Reservation": "reservation",
+}  # fmt: skip
 _MOST_NAMED = 5
 _REMEMBERED = 20_000
 
-_tag_fields = itemgetter(*(FIELDS.index(name) for name, _ in _TAGS))
+_tag_fields = itemgetter(*(FIELDS.index(name) for name in _TAGS))
 _decimal_cell = lru_cache(maxsize=_REMEMBERED)(decimal_cell)
 
 
@@ -127,16 +125,10 @@ class Lives:
         job = row.JobID
         # An array's task and a component of a heterogeneous job have the job as parent.
         head = job.partition("_")[0].partition("+")[0]
-        tags = {tag: text for tag, text in zip(_TAG_NAMES, _tag_fields(row), strict=True) if text not in _NO_VALUE}
-        if _several(row.NodeList):
-            tags["node_list"] = row.NodeList
-            tags["nodes"] = row.NNodes or row.AllocNodes
-        if row.JobIDRaw and row.JobIDRaw != job:
-            tags["job_id_raw"] = row.JobIDRaw
         return {
             "source": SOURCE, "workload_id": self.named(job, row.Cluster), "name": row.JobName,
             "parent": self.named(head, row.Cluster) if head != job else "", "account": row.Account,
-            "tags": labels_cell(tags),
+            "tags": _tags_cell(row),
         }  # fmt: skip
 
     def _tres(self, row: Fields) -> Tres:
@@ -195,16 +187,34 @@ class Lives:
 
 
 _SENTENCES = {
-    "running": "{n} lives were still running when the dump was made; they have no end.",
-    "open": "{n} lives have no end though their state is not that of a running job.",
-    "no start": "{n} jobs have run but name no start; they hold nothing.",
-    "unequal": "In {n} lives the elapsed time is not that from start to end (first {first}); they last from start to end.",
-    "suspended lives": "{n} lives were suspended for {s} seconds in all, which count as held.",
-    "asked": "{n} lives count with what they asked for (ReqTRES): the dump does not say what was allocated.",
-    "unknown holding": "{n} lives do not say what they held; their quantity is unknown.",
-    "parts": "{n} lives held shards of cards (gres/shard, gres/mps); how much of a card, the dump does not say.",
-    "unknown slices": "{n} lives held instances of a card of an unknown size; each counts as a whole card.",
+    "running": "Lives that were still running when the dump was made, and so have no end: {n}.",
+    "open": "Lives without an end though their state is not that of a running job: {n}.",
+    "no start": "Jobs that have run but name no start, and so hold nothing: {n}.",
+    "unequal": "Lives whose elapsed time is not that from start to end: {n} (first {first}); they last from start to end.",
+    "suspended lives": "Lives that were suspended: {n}, for {s} seconds in all, which count as held.",
+    "asked": "Lives that count with what they asked for (ReqTRES), as the dump does not say what was allocated: {n}.",
+    "unknown holding": "Lives that do not say what they held, so that their quantity is unknown: {n}.",
+    "parts": "Lives that held shards of cards (gres/shard, gres/mps), how much of a card the dump does not say: {n}.",
+    "unknown slices": "Lives that held instances of a card of an unknown size, each of which counts as a whole card: {n}.",
 }
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _common_tags(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        f'"{tag}": {quoted(text)}' for tag, text in zip(_TAGS.values(), fields, strict=True) if text not in _NO_VALUE
+    )
+
+
+def _tags_cell(row: Fields) -> str:
+    tags = [*_common_tags(_tag_fields(row))]
+    if row.Submit not in _NO_VALUE:
+        tags.append(f'"submit": {quoted(row.Submit)}')
+    if _several(row.NodeList):
+        tags.append(f'"node_list": {quoted(row.NodeList)}, "nodes": {quoted(row.NNodes or row.AllocNodes)}')
+    if row.JobIDRaw and row.JobIDRaw != row.JobID:
+        tags.append(f'"job_id_raw": {quoted(row.JobIDRaw)}')
+    return "{" + ", ".join(tags) + "}" if tags else ""
 
 
 def _several(nodes: str) -> bool:

@@ -15,7 +15,8 @@ from unitcost.money import parse_amount
 from unitcost.units import KIB, LEDGER_PLACES, MIB
 
 _REMEMBERED = 20_000
-_TOO_MANY = 10**9
+#: More than any job has, and less than the ledger can hold.
+_TOO_MANY = 10**11
 _GPU = "gres/gpu"
 _PARTS_OF_CARDS = ("gres/shard", "gres/mps")
 _COUNTED = ("cpu", "node", "billing")
