@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from unitcost.attribution import decide
 from unitcost.attribution.capacity import Held, Period, merged
+from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.periods import selection_bounds
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
@@ -48,7 +49,7 @@ def work_answers(asking: Asking, amounts: Amounts) -> WorkAnswers | None:
     runs = runs_of(asking, capacity)
     return WorkAnswers(
         capacity=capacity, runs=tuple(runs), groups=tuple(group_answers(runs, at=asking.selection.tag)),
-        workers=workers(asking.ledger, asking.settings),
+        workers=workers(asking.ledger, asking.settings, _holders(capacity)),
         accounts=accounts, statuses=statuses, counts=asking.ledger.work.counts(),
     )  # fmt: skip
 
@@ -98,9 +99,17 @@ def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Hel
     return {**cores, **accelerators}
 
 
-def workers(ledger: Ledger, settings: Settings) -> dict[str, Worker]:
-    """Owner and driver of each workload: by the rules for charges, else by its kind."""
-    listed = list(ledger.work.workload_facets())
+def _holders(capacity: Mapping[str, Capacity]) -> list[str]:
+    return sorted({part.workload for found in capacity.values() for part in found.parts if part.workload})
+
+
+def workers(ledger: Ledger, settings: Settings, wanted: Sequence[str]) -> dict[str, Worker]:
+    """Owner and driver of some workloads: by the rules for charges, else by their kind.
+
+    Where owners are inherited all workloads are looked at, as an owner may come from one that is not wanted.
+    """
+    inherits = any(owner_rules(settings, kind).inherit or owner_rules(settings, kind).lineage for kind in OWNER_KINDS)
+    listed = list(ledger.work.workload_facets(None if inherits else wanted))
     found = {}
     for (key, facet), decided in zip(listed, decide((facet for _, facet in listed), settings), strict=True):
         kind = facet.get("resource_type") or ""

@@ -154,11 +154,14 @@ class WorkRows:
         single = {short: next(iter(names)) for short, names in meant.items() if len(names) == 1}
         return {**{short: found[name] for short, name in single.items()}, **found}
 
-    def workload_facets(self) -> Iterator[tuple[str, Facet]]:
-        """Each workload by its key `source:id`, as a facet that the rules for owners and drivers can look at."""
+    def workload_facets(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[str, Facet]]:
+        """Workloads by their key `source:id`, as facets that the rules for owners and drivers can look at; None = all."""
         columns = ", ".join([*_FACET_COLUMNS.values(), *_OWNER_COLUMNS])
-        sql = f"SELECT source || ':' || workload_id, {columns}, tags FROM ({query('current_workloads')}) ORDER BY 1"
-        for number, (key, *values, tags) in enumerate(_batches(self._con, sql), 1):
+        sql = f"SELECT source || ':' || workload_id, {columns}, tags FROM ({query('current_workloads')})"
+        condition = " WHERE source || ':' || workload_id IN (SELECT unnest($wanted::VARCHAR[]))"
+        given = {"wanted": list(wanted)} if wanted is not None else {}
+        sql += (condition if given else "") + " ORDER BY 1"
+        for number, (key, *values, tags) in enumerate(_batches(self._con, sql, given), 1):
             texts = dict(zip(_FACET_COLUMNS, values, strict=False))
             owners = dict(zip(_OWNER_COLUMNS, values[len(_FACET_COLUMNS) :], strict=True))
             found = {name: text for name, text in (tags or {}).items() if text}
@@ -177,8 +180,10 @@ def _texts(found: dict[str, str | None] | None) -> dict[str, str]:
     return {name: text for name, text in (found or {}).items() if text is not None}
 
 
-def _batches(con: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
+def _batches(
+    con: duckdb.DuckDBPyConnection, sql: str, given: dict[str, Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
     cursor = con.cursor()
-    cursor.execute(sql)
+    cursor.execute(sql, given or {})
     while rows := cursor.fetchmany(_BATCH):
         yield from rows
