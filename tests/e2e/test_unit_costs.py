@@ -26,7 +26,7 @@ def test_each_cost_says_whose_charges_it_counts(desk: Desk) -> None:
     assert {name: (cost["cost_of"], cost["cost_per_unit"]) for name, cost in costs.items()} == {
         "fraud": ("project", "50"), "fraud-1": ("experiment", "60"), "mixed": ("project", None), "nobody": (None, None),
     }  # fmt: skip
-    assert costs["mixed"]["reason"] == "billed in EUR and USD: no rate under [fx]"
+    assert costs["mixed"]["reason"] == "billed in EUR and USD, and not all of it has a rate under [fx]"
     assert costs["nobody"]["reason"] == "no charge belongs to nobody"
     (part,) = [section for section in report["sections"] if section["key"] == "unit-costs"]
     assert any("overlap" in note for note in part["notes"])
