@@ -24,6 +24,7 @@ from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import service_parts, work_answers
 from unitcost.jobs.dividing import divide
 from unitcost.jobs.endpoints import endpoints
+from unitcost.jobs.stored import stored
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
@@ -105,7 +106,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        work=work, endpoints=endpoints(asking, amounts),
+        work=work, endpoints=endpoints(asking, amounts), stored=stored(asking, amounts),
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip

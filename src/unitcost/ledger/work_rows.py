@@ -14,6 +14,7 @@ from unitcost.facts.charges import Facet
 from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection
+from unitcost.facts.stored import Kept
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
 _BATCH = 2048
@@ -124,6 +125,23 @@ class WorkRows:
         never = f"SELECT count(*) FROM ({query('current_workloads')}) WHERE status = 'never started'"
         row = self._con.execute(f"SELECT ({open_lives}), ({never})").fetchall()[0]
         return WorkCounts(open_lives=row[0], never_started=row[1])
+
+    def kept(self, start: datetime, end: datetime) -> list[Kept]:
+        """What was kept in stores during `[start, end)`, by store, kind, run and owner."""
+        given = {name: moment.astimezone(UTC).replace(tzinfo=None) for name, moment in (("start", start), ("end", end))}
+        return [
+            Kept(store=row[0], kind=row[1], run=row[2], owner=row[3], byte_us=row[4])
+            for row in self._con.execute(query("kept"), given).fetchall()
+        ]
+
+    def called(self, names: Sequence[str]) -> dict[str, str]:
+        """Id or name of a workload -> its key `source:id`; a name that several have is left out."""
+        sql = (
+            "SELECT said, min(key) FROM (SELECT source || ':' || workload_id AS key, unnest([workload_id, name]) AS said "
+            f"FROM ({query('current_workloads')})) WHERE said IN (SELECT unnest($names::VARCHAR[])) "
+            "GROUP BY said HAVING count(DISTINCT key) = 1"
+        )
+        return dict(self._con.execute(sql, {"names": list(names)}).fetchall())
 
     def runs(self, kinds: Sequence[str]) -> list[Run]:
         """Workloads of these kinds, and those that are known to be accepted or not."""

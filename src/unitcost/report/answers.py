@@ -45,6 +45,7 @@ def answers(given: ReportInput, made: Made) -> dict[str, Any]:
             for answer in given.comparisons
         ],
         "capacity": work_answers.capacity(given.work),
+        "stored": work_answers.stored(given.stored),
         "runs": work_answers.runs(given.work),
         "work": work_answers.work(given.work, given.settings.work.billing),
         "endpoints": work_answers.endpoints(given.endpoints),

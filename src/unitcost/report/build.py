@@ -9,7 +9,7 @@ from unitcost.report.answers import answers, not_added
 from unitcost.report.figures import make
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Report, Section, Tile
-from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, runs, spending, units, work
+from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, runs, spending, stored, units, work
 
 
 def build(given: ReportInput) -> Report:
@@ -26,6 +26,7 @@ def build(given: ReportInput) -> Report:
         runs.runs(given),
         capacity.capacity(given, made),
         work.work(given),
+        stored.stored(given),
         changes.movers(given),
         spending.untagged(given),
         closing.commitments(made),

@@ -22,7 +22,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 #: What the bar at the top leads to: (key of a section, its name there).
 _BAR = (
     ("by", "Grouped"), ("trend", "Trend"), ("drivers", "Drivers"), ("flow", "Flow"), ("owners-team", "Owners"),
-    ("unit-costs", "Unit costs"), ("movers", "Movers"), ("untagged", "Untagged"), ("commitments", "Commitments"),
+    ("unit-costs", "Unit costs"), ("runs", "Runs"), ("capacity", "Capacity"), ("stored", "Stored"),
+    ("movers", "Movers"), ("untagged", "Untagged"), ("commitments", "Commitments"),
     ("lines", "Totals"), ("closing", "Closing"), ("data", "Data"),
 )  # fmt: skip
 #: Sections of narrow tables, two beside each other where there is room.

@@ -19,6 +19,7 @@ from unitcost.facts.naming import spelt, spelt_owner
 from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
 from unitcost.facts.spend import BESIDE_LINES, ClosingRow, Selection, SpendRow
+from unitcost.facts.stored import StoredPart
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.charts import FlowColours
 from unitcost.report.palette import colours
@@ -79,6 +80,8 @@ class ReportInput:
         What is known about work; None when nothing is.
     endpoints
         Unit -> endpoints that are paid for, the dearest first.
+    stored
+        Unit -> parts of the charges of stores by what they hold.
     currency
         The only currency whose charges were asked for; empty = all.
     """
@@ -109,6 +112,7 @@ class ReportInput:
     by: tuple[tuple[str, ...], list[SpendRow]] | None = None
     work: WorkAnswers | None = None
     endpoints: dict[str, list[EndpointAnswer]] = field(default_factory=dict)
+    stored: dict[str, list[StoredPart]] = field(default_factory=dict)
     currency: str = ""
 
 

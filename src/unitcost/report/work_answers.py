@@ -11,6 +11,7 @@ from unitcost.facts.answers import EndpointAnswer
 from unitcost.facts.capacity import Capacity, HeldCost, StatePart, WorkAnswers, Worker
 from unitcost.facts.naming import spelt_owner
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind, WorkBilling
+from unitcost.facts.stored import StoredPart
 from unitcost.figure import Figure
 from unitcost.units import CENT_PLACES
 
@@ -76,6 +77,35 @@ def runs(found: WorkAnswers | None) -> dict[str, Any]:
             for answer in found.runs
         ],
     }  # fmt: skip
+
+
+def stored(found: Mapping[str, Sequence[StoredPart]]) -> dict[str, Any]:
+    """Charges of stores by unit: in all by `kind`, and by kind below each `team` and each `run`; decimal strings."""
+    return {
+        unit: {
+            "kind": _kinds(parts),
+            "team": _kinds_by(parts, lambda part: spelt_owner(part.owner or None)),
+            "run": _kinds_by(parts, lambda part: part.run),
+        }
+        for unit, parts in found.items()
+    }
+
+
+def _kinds(parts: Iterable[StoredPart]) -> dict[str, str]:
+    groups: dict[str, list[StoredPart]] = defaultdict(list)
+    for part in parts:
+        groups[part.kind].append(part)
+    return {
+        kind: money.text(money.add(part.amount.value or money.ZERO for part in found))
+        for kind, found in sorted(groups.items())
+    }
+
+
+def _kinds_by(parts: Iterable[StoredPart], name_of: Callable[[StoredPart], str]) -> dict[str, dict[str, str]]:
+    groups: dict[str, list[StoredPart]] = defaultdict(list)
+    for part in parts:
+        groups[name_of(part)].append(part)
+    return {name: _kinds(found) for name, found in sorted(groups.items())}
 
 
 def _held(row: HeldCost) -> dict[str, Any]:
