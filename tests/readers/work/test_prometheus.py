@@ -161,7 +161,7 @@ def test_native_names_are_known_in_each_spelling(native: str, name: str, kind: s
 def test_metrics_that_are_not_read_are_named(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     [flag] = desk.take(answer(*TWO, series("go_goroutines", [(0, 5)]), series("up", [(0, 1)]))).flags
-    assert flag == "2 series of metrics that are not read were passed over: go_goroutines, up."
+    assert flag == "Series of metrics that are not read: 2. They were passed over: go_goroutines, up."
 
 
 # --- labels -------------------------------------------------------------------------------------------------------------
@@ -351,8 +351,8 @@ def test_no_number_is_kept_as_unknown_and_said(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     points = [(0, 50), (60, "NaN"), (120, "+Inf"), (180, 50)]
     flags = " ".join(desk.take(answer(series(BUSY, points, UUID="GPU-1"))).flags)
-    assert "1 samples are NaN" in flags
-    assert "1 samples are infinite" in flags
+    assert "Samples that are NaN: 1." in flags
+    assert "Samples that are infinite: 1." in flags
     with desk.ledger() as ledger:
         [row] = ledger.gauges()
     assert (row.mean, row.known_s, row.unknown_s) == (50.0, 120, 120)

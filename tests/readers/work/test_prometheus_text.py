@@ -125,7 +125,7 @@ def test_a_scrape_without_a_time_asks(tmp_path: Path) -> None:
 
 def test_a_scrape_of_nothing_that_is_read_needs_no_time(tmp_path: Path) -> None:
     record = Desk(tmp_path).take_text("# TYPE go_goroutines gauge\ngo_goroutines 5\n")
-    assert record.flags == ("1 series of metrics that are not read were passed over: go_goroutines.",)
+    assert record.flags == ("Series of metrics that are not read: 1. They were passed over: go_goroutines.",)
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "2031-09-01T00:00:00", "2031-13-01T00:00:00Z"])

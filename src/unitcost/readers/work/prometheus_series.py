@@ -28,11 +28,11 @@ _NO_NAME = "the series names no metric (`__name__`): ask for a metric itself, as
 
 #: What is counted on the way -> how it is said.
 _COUNTED = {
-    "no number": "samples are NaN: no value was known at that moment; they count as unknown, not as zero.",
-    "without end": "samples are infinite; they count as unknown.",
-    "back in time": "series have samples that go back in time; they are put in order.",
-    "twice": "series stand in several places with overlapping times; of each instant one sample counts.",
-    "unit unknown": "series of a prefix cache may count tokens or blocks; the help text of the metric would tell.",
+    "no number": "Samples that are NaN: {}. No value was known at that moment; they count as unknown, not as zero.",
+    "without end": "Samples that are infinite: {}. They count as unknown.",
+    "back in time": "Series whose samples go back in time: {}. They are put in order.",
+    "twice": "Series that stand in several places with overlapping times: {}. Of each instant one sample counts.",
+    "unit unknown": "Series of a prefix cache that may count tokens or blocks: {}. The help text of the metric would tell.",
 }
 
 
@@ -48,9 +48,8 @@ class Taker:
         self._helps: dict[str, str] = {}
         self._cards = Cards()
         self._warnings: dict[str, None] = {}
-        self.passed: Counter[str] = Counter()
-        self.counts: Counter[str] = Counter()
-        self.metrics: set[str] = set()
+        self._passed: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     def take(self, found: Series | Broken | Told) -> None:
         """Take one finding of a file."""
@@ -81,7 +80,7 @@ class Taker:
             return
         metric = lookup(name)
         if metric is None and name not in KUBE:
-            self.passed[name] += not series.more
+            self._passed[name] += not series.more
             return
         labels = {str(key): str(value) for key, value in series.labels.items()}
         points = self._points(series, counter=metric is None or metric.kind != "gauge")
@@ -112,7 +111,6 @@ class Taker:
             "series", self._row, series_key=key, metric=metric.name, native=native, kind=metric.kind,
             unit=self._unit(native, metric), resource_id=card, node=node, workload_id=pod, labels=known_by,
         )  # fmt: skip
-        self.metrics.add(metric.name)
         if card:
             self._cards.meet(card, node, labels, self._row)
 
@@ -124,7 +122,7 @@ class Taker:
         for unit in ("blocks", "tokens"):
             if unit in text:
                 return unit
-        self.counts["unit unknown"] += metric.unit == TOKENS_OR_BLOCKS
+        self._counts["unit unknown"] += metric.unit == TOKENS_OR_BLOCKS
         return metric.unit
 
     def _watch_order(self, key: int, points: list[Point]) -> None:
@@ -132,9 +130,9 @@ class Taker:
         times = [float(at) for at, _ in points]
         before = self._last_at.get(key)
         if not all(map(le, times, times[1:])):
-            self.counts["back in time"] += 1
+            self._counts["back in time"] += 1
         elif before is not None and times[0] <= before:
-            self.counts["twice"] += 1
+            self._counts["twice"] += 1
         self._last_at[key] = max(times[-1], before if before is not None else times[-1])
 
     # --- the points -----------------------------------------------------------------------------------------
@@ -177,7 +175,7 @@ class Taker:
         if isinstance(at, bool) or not isinstance(at, int | float | str) or not FIRST_S <= float(at) < LAST_S:
             raise ValueError("the time is not seconds since 1970 between the years 1990 and 2200")
         if not isfinite(value):
-            self.counts["no number" if isnan(value) else "without end"] += 1
+            self._counts["no number" if isnan(value) else "without end"] += 1
             return at, value
         if counter and value < 0:
             raise ValueError("the number is negative, which a counter never is")
@@ -193,12 +191,12 @@ class Taker:
         return [*self._kube.write(self._sink), *self._said()]
 
     def _said(self) -> list[str]:
-        said = [f"{self.counts[what]} {words}" for what, words in _COUNTED.items() if self.counts[what]]
-        if self.passed:
-            names = ", ".join(sorted(self.passed)[:_NAMES_SHOWN])
-            more = f" and {len(self.passed) - _NAMES_SHOWN} more" if len(self.passed) > _NAMES_SHOWN else ""
+        said = [words.format(self._counts[what]) for what, words in _COUNTED.items() if self._counts[what]]
+        if self._passed:
+            names = ", ".join(sorted(self._passed)[:_NAMES_SHOWN])
+            more = f" and {len(self._passed) - _NAMES_SHOWN} more" if len(self._passed) > _NAMES_SHOWN else ""
             said.append(
-                f"{self.passed.total()} series of metrics that are not read were passed over: {names}{more}."
+                f"Series of metrics that are not read: {self._passed.total()}. They were passed over: {names}{more}."
             )  # fmt: skip
         return [*said, *(f"The server warned: {warning}" for warning in self._warnings)]
 
