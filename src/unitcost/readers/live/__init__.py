@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 from urllib.parse import urlsplit
@@ -97,7 +98,8 @@ def source_of(address: Address) -> LiveSource:
     """
     if address.name not in LIVE:
         raise UnknownName("live source", address.name, LIVE, where=address.shown)
-    return LIVE[address.name]
+    known = LIVE[address.name]
+    return cast(LiveSource, import_module(known)) if isinstance(known, str) else known
 
 
 def window_of(start: str, end: str, step: str) -> Window:
@@ -146,7 +148,7 @@ def without_login(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else url
 
 
-from unitcost.readers.live import mlflow  # noqa: E402 - the modules of the table use what is defined above
-
-#: Kind of live source -> the module that asks it.
-LIVE: dict[str, LiveSource] = {"mlflow": cast(LiveSource, mlflow)}
+#: Kind of live source -> what asks it: a module, or the name of one that is imported when it is used.
+LIVE: dict[str, LiveSource | str] = {
+    "mlflow": "unitcost.readers.live.mlflow",
+}
