@@ -145,3 +145,11 @@ def test_tokens_that_a_server_counted_get_a_price_from_what_its_pod_held(joined:
     assert (cost["service"], cost["cost_of"], cost["cost"]) == ("egret", "work", "120")
     assert Decimal(cost["quantity"]) == 24_000_000
     assert Decimal(cost["cost_per_unit"]) == 5
+
+
+def test_a_rule_tells_the_kind_of_work_whose_source_does_not(joined: Desk) -> None:
+    work(joined, [("workloads", {"workload_id": "nightly-eval"}), holding("nightly-eval", "n2", "8")], file="job")
+    assert "unknown" in joined.report()["capacity"]["USD"]["driver"]
+    rule = '{ when = "resource_id ~ \'*-eval\'", is = "evaluation" }'
+    joined.write("unitcost.toml", f"[work]\nkinds = [ {rule} ]\n")
+    assert joined.report()["capacity"]["USD"]["driver"]["evaluation"] == {"use unknown": "240"}
