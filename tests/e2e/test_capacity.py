@@ -153,3 +153,33 @@ def test_a_rule_tells_the_kind_of_work_whose_source_does_not(joined: Desk) -> No
     rule = '{ when = "resource_id ~ \'*-eval\'", is = "evaluation" }'
     joined.write("unitcost.toml", f"[work]\nkinds = [ {rule} ]\n")
     assert joined.report()["capacity"]["USD"]["driver"]["evaluation"] == {"use unknown": "240"}
+
+
+def gauge(card: str, machine: str, values: dict[int, int]) -> dict[str, Any]:
+    """Utilisation of a card by the hour of the third of June, as a metrics server answers it."""
+    labels = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "UUID": card, "Hostname": machine}
+    return {"metric": labels, "values": [[int(DAY.timestamp()) + h * 3600, str(v)] for h, v in values.items()]}
+
+
+def test_jobs_after_one_another_each_have_the_use_of_their_own_time(desk: Desk) -> None:
+    """A job of 10 h at 90 %, one of 6 h at 20 %, 2 h of both, and a card that idles when nobody holds it."""
+    desk.load(str(desk.write("bill.csv", HEADER + hours("i-1", "n1", "24"))))
+    at = [DAY.replace(hour=hour) for hour in (0, 10, 16, 18)]
+    work(desk, [
+        node("n1", 1, "i-1"),
+        holding("first", "n1", "1", started_at=at[0], ended_at=at[1]),
+        holding("next", "n1", "1", started_at=at[1], ended_at=at[2]),
+        holding("both", "n1", "0.5", started_at=at[2], ended_at=at[3]),
+        holding("next", "n1", "0.5", started_at=at[2], ended_at=at[3]),
+    ])  # fmt: skip
+    use = {h: 90 if h < 10 else 20 if h < 16 else 50 if h < 18 else 0 for h in range(25)}
+    answer = {"status": "success", "data": {"resultType": "matrix", "result": [gauge("GPU-1", "n1", use)]}}
+    desk.load(str(desk.write("cards.json", json.dumps(answer))))
+    found = desk.report()["capacity"]["USD"]["workload"]
+    cents = {name: {state: round(Decimal(usd), 2) for state, usd in states.items()} for name, states in found.items()}
+    assert cents == {
+        "test:first": {"used": Decimal("216.00"), "allocated idle": Decimal("24.00")},
+        # 6 of its 7 card-hours were watched while it was alone
+        "test:next": {"used": Decimal("28.80"), "allocated idle": Decimal("115.20"), "use unknown": Decimal("24.00")},
+        "test:both": {"use unknown": Decimal("24.00")}, "": {"unallocated": Decimal("144.00")},
+    }  # fmt: skip

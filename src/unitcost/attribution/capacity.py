@@ -122,6 +122,23 @@ def merged(periods: Iterable[Period]) -> list[Period]:
     return found
 
 
+def alone(held: Sequence[Held]) -> list[tuple[str, Period]]:
+    """Stretches in which one workload was the only one that held something, in order of time."""
+    if not held:
+        return []
+    whole = (min(holding.start_us for holding in held), max(holding.end_us for holding in held))
+    found: list[tuple[str, Period]] = []
+    for start, end, holders in _stretches([whole], held):
+        if len(holders) != 1:
+            continue
+        (name,) = holders
+        if found and found[-1][0] == name and found[-1][1][1] == start:
+            found[-1] = (name, (found[-1][1][0], end))
+        else:
+            found.append((name, (start, end)))
+    return found
+
+
 def _steps(quantity: Decimal) -> int:
     return money.to_units(money.round_places(quantity, _PLACES), _PLACES)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.attribution.capacity import Held, Use
+from unitcost.attribution.capacity import Held, Use, alone
 from unitcost.attribution.places import Places
-from unitcost.facts.measured import GaugeRow
+from unitcost.facts.measured import AloneOn, GaugeRow
 from unitcost.units import MICROSECONDS_PER_SECOND, PERCENT, SHARE_PLACES
 
 #: Measurements that say how busy a card is; the first that a card has counts. MIG instances have the second only.
@@ -18,22 +18,24 @@ _ONE = Decimal(1)
 
 
 def uses_of(
-    gauges: Iterable[GaugeRow], places: Places, held: Mapping[str, Sequence[Held]]
+    by_workload: Iterable[GaugeRow], by_holder: Iterable[GaugeRow], places: Places, held: Mapping[str, Sequence[Held]]
 ) -> dict[tuple[str, str], Use]:
     """Use by (place, workload).
 
     Parameters
     ----------
-    gauges
-        Means by workload, and by card. A mean of a workload counts for it. One of a card that names no workload
-        counts for the workload that alone held something of the place; where several did, nobody gets a number.
+    by_workload
+        Means by the workload that monitoring names.
+    by_holder
+        Means of cards while one workload alone held something of their place, by its key `source:id`. They count where
+        monitoring names no workload; while several held the place, nobody gets a number.
     """
     watched: dict[tuple[str, str], dict[str, list[GaugeRow]]] = defaultdict(lambda: defaultdict(list))
-    for gauge in gauges:
+    for gauge, holders_of in [(g, _named) for g in by_workload] + [(g, _alone) for g in by_holder]:
         place = places.find(gauge.resource_id, gauge.node)
         if place is None or gauge.metric not in BUSY_METRICS or gauge.mean is None:
             continue
-        for holder in _holders(gauge, {holding.workload for holding in held.get(place, ())}):
+        for holder in holders_of(gauge, {holding.workload for holding in held.get(place, ())}):
             watched[place, holder][gauge.metric].append(gauge)
     uses = {}
     for (place, holder), by_metric in sorted(watched.items()):
@@ -42,10 +44,36 @@ def uses_of(
     return uses
 
 
-def _holders(gauge: GaugeRow, holders: set[str]) -> set[str]:
-    if gauge.workload_id:
-        return {holder for holder in holders if _id_of(holder) == gauge.workload_id.casefold()}
-    return holders if len(holders) == 1 and not gauge.workloads else set()
+def alone_on(
+    cards: Iterable[tuple[str, str | None]], places: Places, held: Mapping[str, Sequence[Held]]
+) -> list[AloneOn]:
+    """Stretches in which one workload alone held something of a place with watched cards.
+
+    Parameters
+    ----------
+    cards
+        Watched cards, and the nodes that they are part of.
+    """
+    by_place: dict[str, list[str]] = defaultdict(list)
+    for card, node in cards:
+        place = places.find(card, node)
+        if place is not None and place in held:
+            by_place[place].append(card)
+    return [
+        AloneOn(cards=tuple(dict.fromkeys(found)), workload=workload, start_us=start, end_us=end)
+        for place, found in sorted(by_place.items())
+        for workload, (start, end) in alone(held[place])
+    ]
+
+
+def _named(gauge: GaugeRow, holders: set[str]) -> set[str]:
+    return (
+        {holder for holder in holders if _id_of(holder) == gauge.workload_id.casefold()} if gauge.workload_id else set()
+    )
+
+
+def _alone(gauge: GaugeRow, holders: set[str]) -> set[str]:
+    return {gauge.workload_id} & holders if not gauge.workloads else set()
 
 
 def _id_of(workload: str) -> str:

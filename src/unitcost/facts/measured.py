@@ -108,3 +108,13 @@ class GaugeRow:
         if self.workload_id and self.shared_s:
             return "utilisation per pod is not available while several pods share the card"
         return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AloneOn:
+    """A workload was the only one that held something of the cards of a place. [microseconds since 1970-01-01 UTC]."""
+
+    cards: tuple[str, ...]
+    workload: str
+    start_us: int
+    end_us: int

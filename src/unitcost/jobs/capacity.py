@@ -13,12 +13,11 @@ from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.periods import selection_bounds
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
-from unitcost.attribution.uses import BUSY_METRICS, uses_of
+from unitcost.attribution.uses import BUSY_METRICS, alone_on, uses_of
 from unitcost.economics.run_answers import group_answers
 from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
 from unitcost.facts.charges import Facet
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
-from unitcost.facts.measured import GaugesBy
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
@@ -36,7 +35,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 #: What is charged under the id of a machine and is no capacity that work could hold.
 _NO_CAPACITY = frozenset({STORAGE, DATA_MOVEMENT, LLM_API})
-_GAUGES_BY: tuple[GaugesBy, ...] = ("workload", "resource")
 USAGE = ("usage", "marketplace")
 
 
@@ -61,10 +59,12 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
         return {}
     held = held_by_place(places, asking.ledger.work.held())
     start, end = asking.bounds
-    gauges = [row for by in _GAUGES_BY for row in asking.ledger.gauges(start, end, by=by, metrics=BUSY_METRICS)]
-    splitter = CapacitySplitter(
-        held=held, capacities=places.capacities(), uses=uses_of(gauges, places, held), at=amounts.selection.tag
-    )
+    alone = alone_on(asking.ledger.work.cards(), places, held)
+    uses = uses_of(
+        asking.ledger.gauges(start, end, by="workload", metrics=BUSY_METRICS),
+        asking.ledger.work.use_of_holders(start, end, alone, BUSY_METRICS), places, held,
+    )  # fmt: skip
+    splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses=uses, at=amounts.selection.tag)
     return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
 
 

@@ -13,9 +13,10 @@ import duckdb
 
 from unitcost import money
 from unitcost.errors import UnknownName
-from unitcost.facts.measured import GAP_INTERVALS, OUTPUT_UNITS, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
+from unitcost.facts.measured import GAP_INTERVALS, OUTPUT_UNITS, AloneOn, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
 from unitcost.facts.metered import is_useless, service_of
 from unitcost.facts.spend import OutputRow, Selection
+from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.spend import query
 from unitcost.units import MICROSECONDS_PER_SECOND
 
@@ -35,6 +36,16 @@ _BY_WORKLOAD = (
     "SELECT lasting.*, workload, weighted IS NOT NULL AND NOT shared AS counts FROM lasting JOIN "
     "(SELECT DISTINCT card, workload, sampled_at FROM near WHERE workload IS NOT NULL) USING (card, sampled_at)"
 )
+#: A state counts for a workload while that alone held something of the place that the card is part of.
+_BY_HOLDER = (
+    "SELECT card, sampled_at, shared, from_at, to_at, lasted_us, CAST(value * lasted_us AS DECIMAL(38, 3)) AS weighted, workload, "
+    "value IS NOT NULL AS counts FROM (SELECT card, sampled_at, value, shared, workload, "
+    "greatest(lasting.from_at, a.from_at) AS from_at, least(lasting.to_at, a.to_at) AS to_at, "
+    "date_diff('microsecond', greatest(lasting.from_at, a.from_at), least(lasting.to_at, a.to_at)) AS lasted_us "
+    "FROM lasting JOIN described USING (card) JOIN alone_cards USING (resource_id) JOIN alone a USING (place) "
+    "WHERE lasting.from_at < a.to_at AND a.from_at < lasting.to_at)"
+)
+_HOLDERS = "SELECT DISTINCT workload, workload_id FROM alone"
 
 
 def increments(
@@ -70,9 +81,43 @@ def gauges(
 ) -> list[GaugeRow]:
     """Means of gauges of cards over `[start, end)`, in the order of metric, card and workload."""
     chosen = _BY_WORKLOAD if by == "workload" else _BY_CARD
-    given = _window(start, end) | _chosen(metrics) | {"gap_intervals": GAP_INTERVALS}
-    rows = con.execute(query("gauges").format(chosen=chosen), given).fetchall()
+    rows = _ask_gauges(con, _window(start, end) | _chosen(metrics), chosen, "SELECT * FROM pods")
     return [_gauge(row, start, end, by) for row in rows]
+
+
+def gauges_of_holders(
+    con: duckdb.DuckDBPyConnection,
+    start: datetime | None,
+    end: datetime | None,
+    *,
+    alone: Sequence[AloneOn],
+    metrics: Sequence[str],
+) -> list[GaugeRow]:
+    """Means of gauges of cards while one workload alone held something of their place, by card and workload."""
+    places = {cards: place for place, cards in enumerate(dict.fromkeys(one.cards for one in alone))}
+    cards = [(card, place) for cards, place in places.items() for card in cards]
+    con.execute("CREATE OR REPLACE TEMP TABLE alone_cards (resource_id VARCHAR, place BIGINT)")
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE alone (place BIGINT, workload BIGINT, workload_id VARCHAR, from_at TIMESTAMP, "
+        "to_at TIMESTAMP)"
+    )
+    insert_columns(
+        con, "INSERT INTO alone_cards SELECT * FROM given",
+        {"resource_id": [card for card, _ in cards], "place": [place for _, place in cards]},
+    )  # fmt: skip
+    insert_columns(
+        con, "INSERT INTO alone SELECT place, dense_rank() OVER (ORDER BY workload_id), workload_id, make_timestamp(start_us), "
+        "make_timestamp(end_us) FROM given",
+        {"place": [places[one.cards] for one in alone], "workload_id": [one.workload for one in alone],
+         "start_us": [one.start_us for one in alone], "end_us": [one.end_us for one in alone]},
+    )  # fmt: skip
+    rows = _ask_gauges(con, _window(start, end) | _chosen(metrics), _BY_HOLDER, _HOLDERS)
+    return [_gauge(row, start, end, "workload") for row in rows]
+
+
+def _ask_gauges(con: duckdb.DuckDBPyConnection, given: dict[str, Any], chosen: str, names: str) -> list[Any]:
+    sql = query("gauges").format(chosen=chosen, names=names)
+    return con.execute(sql, given | {"gap_intervals": GAP_INTERVALS}).fetchall()
 
 
 def _gauge(row: tuple[Any, ...], start: datetime | None, end: datetime | None, by: GaugesBy) -> GaugeRow:

@@ -11,10 +11,12 @@ import duckdb
 
 from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
+from unitcost.facts.measured import AloneOn, GaugeRow
 from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection
 from unitcost.facts.stored import Kept
+from unitcost.ledger.measured import gauges_of_holders
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
 _BATCH = 2048
@@ -118,6 +120,17 @@ class WorkRows:
             )
             for row in self._con.execute(sql).fetchall()
         ]  # fmt: skip
+
+    def cards(self) -> list[tuple[str, str | None]]:
+        """Cards that were watched, and the nodes that they are part of."""
+        sql = "SELECT DISTINCT resource_id, node FROM series WHERE kind = 'gauge' AND resource_id IS NOT NULL ORDER BY ALL"
+        return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
+    def use_of_holders(
+        self, start: datetime | None, end: datetime | None, alone: Sequence[AloneOn], metrics: Sequence[str]
+    ) -> list[GaugeRow]:
+        """States of cards during `[start, end)` while one workload alone held something of their place."""
+        return gauges_of_holders(self._con, start, end, alone=alone, metrics=metrics)
 
     def counts(self) -> WorkCounts:
         """Lives without an end, and workloads that never started."""
