@@ -73,12 +73,17 @@ def service_parts(work: WorkAnswers | None, names: Collection[str]) -> dict[str,
     found: dict[str, dict[str, list[Figure]]] = defaultdict(lambda: defaultdict(list))
     for unit, capacity in work.capacity.items() if work else ():
         for part in capacity.parts:
-            worker = work.workers.get(part.workload) if work else None
-            called = [part.workload.partition(":")[2], *((worker.name, worker.parent) if worker else ())]
-            service = next((name for name in called if name and name in names), "")
+            service = service_of_work(work, part.workload, names) if work else ""
             if service:
                 found[service][unit].append(part.amount)
     return found
+
+
+def service_of_work(work: WorkAnswers, workload: str, names: Collection[str]) -> str:
+    """Service that a workload is, or that owns it; empty when it is none of these."""
+    worker = work.workers.get(workload)
+    called = [workload.partition(":")[2], *((worker.name, worker.parent) if worker else ())]
+    return next((name for name in called if name and name in names), "")
 
 
 def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Held]]:

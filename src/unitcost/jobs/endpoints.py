@@ -10,9 +10,9 @@ from unitcost.attribution.capacity import Period, merged
 from unitcost.attribution.places import short_name
 from unitcost.economics.endpoints import Endpoint, endpoint_answers
 from unitcost.facts.answers import EndpointAnswer
-from unitcost.facts.capacity import PaidRow
+from unitcost.facts.capacity import PaidRow, WorkAnswers
 from unitcost.facts.drivers import SERVING
-from unitcost.jobs.capacity import USAGE, clipped, microseconds
+from unitcost.jobs.capacity import USAGE, clipped, microseconds, service_of_work
 from unitcost.ledger.spend import Question
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 _DIMS = ("resource", "line", "driver")
 
 
-def endpoints(asking: Asking, amounts: Amounts) -> dict[str, list[EndpointAnswer]]:
+def endpoints(asking: Asking, amounts: Amounts, work: WorkAnswers | None = None) -> dict[str, list[EndpointAnswer]]:
     """Unit -> endpoints that are paid for by name, and whether anybody called them."""
     rows = _paid(asking)
     outputs = asking.outputs
-    names = _services([str(row.spend.keys[0]) for row in rows], sorted({row.service for row in outputs}))
+    services = sorted({row.service for row in outputs})
+    names = _served(work, services) | _services([str(row.spend.keys[0]) for row in rows], services)
     paid: dict[str, list[Period]] = defaultdict(list)
     for row in rows:
         periods = ((microseconds(start), microseconds(end)) for start, end in row.periods)
@@ -53,6 +54,16 @@ def _paid(asking: Asking) -> list[PaidRow]:
         for row in asking.ledger.work.paid(question)
         if row.spend.keys[0] and row.spend.keys[1] in USAGE and asking.currency in ("", row.spend.currency)
     ]
+
+
+def _served(work: WorkAnswers | None, services: Sequence[str]) -> dict[str, str]:
+    """Machine -> service of the outputs that all work that held it belongs to."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for capacity in work.capacity.values() if work else ():
+        for part in capacity.parts:
+            if work and part.workload:
+                found[part.place].add(service_of_work(work, part.workload, services))
+    return {place: next(iter(names)) for place, names in found.items() if len(names) == 1 and "" not in names}
 
 
 def _services(resources: Iterable[str], services: Sequence[str]) -> dict[str, str]:

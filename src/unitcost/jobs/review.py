@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -11,6 +11,7 @@ from unitcost.attribution import decide, fingerprint
 from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.near import near_drivers, near_keys, near_values
 from unitcost.attribution.owners import owned_shares
+from unitcost.attribution.places import short_name
 from unitcost.attribution.ranking import firmness
 from unitcost.economics.unit_costs import compare, unit_costs
 from unitcost.errors import UnknownName
@@ -106,7 +107,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        work=work, endpoints=endpoints(asking, amounts), stored=stored(asking, amounts),
+        work=work, endpoints=endpoints(asking, amounts, work), stored=stored(asking, amounts),
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip
@@ -156,8 +157,7 @@ def _unit_costs(asking: Asking, amounts: Amounts, work: WorkAnswers | None) -> l
     costs: dict[str, Figure] = {}
     levels: dict[str, str] = {}
     for dimension in ("project", "experiment", "resource", "service", "team"):
-        rows = [row for row in asking.spend((dimension,)) if row.keys[0] in names]
-        by_unit = amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
+        by_unit = _costs_called(asking, amounts, dimension, names)
         for name in sorted(names - set(costs)):
             found = {unit: figures[(name,)] for unit, figures in by_unit.items() if (name,) in figures}
             if found:
@@ -173,6 +173,21 @@ def _unit_costs(asking: Asking, amounts: Amounts, work: WorkAnswers | None) -> l
         costs[name] = next(iter(made.values())) if len(made) == 1 else _mixed(amounts, name, tuple(made))
         levels[name] = "work"
     return unit_costs(costs, outputs, at=amounts.selection.tag, of=levels)
+
+
+def _costs_called(asking: Asking, amounts: Amounts, dimension: str, names: Collection[str]) -> ByUnit:
+    """Charges by those of the names that they bear in a dimension; the id of a resource may have a path before it."""
+    if dimension != "resource":
+        rows = [row for row in asking.spend((dimension,)) if row.keys[0] in names]
+        return amounts.by_unit(f"service-cost-{dimension}", (dimension,), rows)
+    short = {short_name(name): name for name in names}
+
+    def called(resource: str | None) -> str | None:
+        return resource if resource in names else short.get(short_name(resource)) if resource else None
+
+    rows = [row for row in asking.spend((dimension,)) if called(row.keys[0])]
+    parts = amounts.by_unit("service-cost-resource-part", (dimension,), rows)
+    return amounts.regroup("service-cost-resource", parts, lambda key: (called(key[0]),))
 
 
 def _mixed(amounts: Amounts, name: str, units: tuple[str, ...]) -> Figure:

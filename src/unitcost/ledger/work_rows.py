@@ -134,7 +134,10 @@ class WorkRows:
 
     def counts(self) -> WorkCounts:
         """Lives without an end, and workloads that never started."""
-        open_lives = f"SELECT count(*) FROM ({query('current_holdings')}) WHERE ended_at IS NULL"
+        open_lives = (
+            "SELECT count(DISTINCT (source, workload_id, attempt, started_at)) "
+            f"FROM ({query('current_holdings')}) WHERE ended_at IS NULL"
+        )
         never = f"SELECT count(*) FROM ({query('current_workloads')}) WHERE status = 'never started'"
         row = self._con.execute(f"SELECT ({open_lives}), ({never})").fetchall()[0]
         return WorkCounts(open_lives=row[0], never_started=row[1])

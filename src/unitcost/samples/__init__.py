@@ -1,7 +1,7 @@
 """The sample workspace: bills of an invented company, made from a seed, with the truth about them beside.
 
 The company runs on three clouds, rents GPUs and buys tokens. Waste is planted in its bills, and clean controls
-beside it that look alike.
+beside it that look alike. Beside the bills stand what its scheduler, monitoring, tracker, gateway and stores export.
 """
 
 from __future__ import annotations
@@ -10,10 +10,29 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from unitcost import money
-from unitcost.samples import aws, aws_bill, aws_work, azure, gcp, neocloud, outputs, settings, tokens
+from unitcost.samples import (
+    aws,
+    aws_bill,
+    aws_work,
+    azure,
+    gcp,
+    neocloud,
+    outputs,
+    settings,
+    tokens,
+    work_cards,
+    work_gateway,
+    work_runs,
+    work_serving,
+    work_slurm,
+    work_stores,
+)  # fmt: skip
 from unitcost.samples.calendar import Calendar
 from unitcost.samples.lines import Line, coarse, exact_sum
 from unitcost.samples.truth import Invoice, Sheet, Truth, by_label, controls, planted, totals
+from unitcost.samples.work import Work, slurm_work
+from unitcost.samples.work_cards import Watched
+from unitcost.samples.work_truth import WorkTruth, work_truth
 from unitcost.samples.world import World, rows_of_month
 from unitcost.units import HOURS_PER_DAY
 
@@ -50,11 +69,41 @@ def write(folder: Path, *, seed: int = 7, months: tuple[str, ...] = MONTHS, rows
     world = World(calendar=calendar, seed=seed, step=1 if rows >= _HOURLY_FROM * calendar.hour_count else HOURS_PER_DAY)
     sheets = _sheets(world, rows)
     files = dict(_write_bills(world, sheets, folder))
-    truth = _truth(world, sheets, files)
+    work, watched = _work(world)
+    truth = _truth(world, sheets, files, work_truth(world, work, watched, _in_dollars(sheets)))
     _write(folder / "outputs.csv", outputs.rows(world))
+    _write_work(world, work, watched, folder / "work")
     _write(folder / "truth.json", [truth.to_json().rstrip("\n")])
     _write(folder / "unitcost.toml", [settings.text(truth).rstrip("\n")])
     return truth
+
+
+def _work(world: World) -> tuple[Work, list[Watched]]:
+    """Who worked on the machines, and how busy these were."""
+    machines, jobs = slurm_work(world)
+    nodes, pods = work_serving.pods(world)
+    work = Work(machines=(*machines, *nodes), jobs=jobs, pods=pods)
+    return work, work_cards.watch(world, work)
+
+
+def _write_work(world: World, work: Work, watched: list[Watched], folder: Path) -> None:
+    """Write what the scheduler, the monitoring, the tracker, the gateway and the stores export."""
+    for name, lines in (
+        ("slurm/sacct.txt", work_slurm.accounting(world, work)),
+        ("slurm/nodes.csv", work_slurm.nodes(world, work)),
+        ("prometheus/cards.json", work_serving.answer(work_cards.cards(world, watched))),
+        ("prometheus/cluster.json", work_serving.answer(work_serving.cluster(world))),
+        ("prometheus/vllm.json", work_serving.answer(work_serving.counters(world))),
+        ("mlflow/runs.json", work_runs.answers(world, work)),
+        ("gateway/access.jsonl", work_gateway.access_log(world)),
+        ("gateway/invocations.json", work_gateway.invocations(world)),
+        *((f"stores/{bucket}.csv", lines) for bucket, lines in work_stores.inventories(world).items()),
+    ):
+        _write(folder / name, lines)
+
+
+def _in_dollars(sheets: list[Sheet]) -> list[Line]:
+    return [line for _, currency, lines in sheets if currency == "USD" for line in lines]
 
 
 def _sheets(world: World, rows: int) -> list[Sheet]:
@@ -91,12 +140,13 @@ def _write_bills(world: World, sheets: list[Sheet], folder: Path) -> Iterable[tu
     _write(folder / "bills/neocloud/rates.csv", neocloud.rates(world))
 
 
-def _truth(world: World, sheets: list[Sheet], files: dict[str, int]) -> Truth:
+def _truth(world: World, sheets: list[Sheet], files: dict[str, int], work: WorkTruth) -> Truth:
     return Truth(
         seed=world.seed, months=world.calendar.months, files=dict(sorted(files.items())), totals=totals(world, sheets),
         owners=by_label(sheets, "team"), projects=by_label(sheets, "project"), drivers=by_label(sheets, "driver"),
         lines=by_label(sheets, "line"), invoices=tuple(_invoices(world, sheets)),
         wastes=tuple(planted(world, sheets)), controls=tuple(controls(sheets)), preemptions=_preemptions(world),
+        work=work,
     )  # fmt: skip
 
 

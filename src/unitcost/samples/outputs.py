@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unitcost.samples import neocloud
-from unitcost.samples.aws_work import RUNS
 from unitcost.samples.lines import draw
 from unitcost.samples.world import World
 from unitcost.units import HOURS_PER_DAY
@@ -32,7 +31,6 @@ def rows(world: World) -> Iterator[str]:
     accepted_per_cent = draw(bits, count, 71, 83).tolist()
     for day, (tried, share) in enumerate(zip(attempts, accepted_per_cent, strict=True)):
         yield f"assistant,{days[day * HOURS_PER_DAY]},accepted results,{tried * share // 100},{tried}"
-    ended = {run: first + length - 1 for run, (_, _, first, length, _) in RUNS.items()}
-    for run, last in (ended | neocloud.last_days()).items():
+    for run, last in neocloud.last_days().items():
         if last < count:
             yield f"{run},{days[last * HOURS_PER_DAY]},runs,1,"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from unitcost import money
 from unitcost.samples.truth import Invoice, Truth
+from unitcost.samples.work_runs import ACCEPTED
+from unitcost.samples.work_truth import PRICES
 
 _HEAD = """\
 # Settings of the sample workspace. docs/reference/settings.md says what each key means.
@@ -39,12 +41,34 @@ provider = "neocloud"
 [[load]]
 path = "outputs.csv"
 
+[[load]]
+path = "work/slurm/sacct.txt"          # sacct --parsable2 -D: all lives of requeued jobs
+timezone = "UTC"                       # sacct prints local times and names no zone
+
+[[load]]
+path = "work/slurm/nodes.csv"          # which instance of the bill each node is
+
+[[load]]
+path = "work/prometheus/*.json"        # cards (DCGM), pods (kube-state-metrics), counters of vLLM
+
+[[load]]
+path = "work/mlflow/runs.json"
+
+[[load]]
+path = "work/gateway/*"                # an access log, and CloudWatch's counts of requests
+
+[[load]]
+path = "work/stores/*.csv"             # S3 Inventory, one per bucket
+
 [owners.team]
 from = ["tags.team", "tags.Team", "tags.cost-center"]
 known = ["ads", "platform", "risk", "search", "support"]
 inherit = ["account"]                  # a bucket without tags in an account that has one team
 rules = [
   { when = "resource_id = 'vector-index'", is = "search" },
+  { when = "service_name = 'slurm' and sub_account_id = 'search'", is = "search" },   # accounts of the scheduler
+  { when = "service_name = 'slurm' and sub_account_id = 'ads'", is = "ads" },
+  { when = "service_name = 'slurm' and sub_account_id = 'risk'", is = "risk" },
 ]
 
 [owners.project]
@@ -61,6 +85,16 @@ is = "preprocessing"
 when = "sku_id = 'shared-storage'"
 is = "storage"
 
+[work]
+accepted = "@ACCEPTED@"
+prices = [                             # what users of the cluster are charged; where a bill names the machine, it wins
+@PRICES@
+]
+kinds = [                              # what jobs are for, which their sources do not tell
+  { when = "resource_name = 'embed-build'", is = "preprocessing" },
+  { when = "service_name = 'kubernetes' and sub_account_id = 'serving'", is = "endpoint" },
+]
+
 [[split]]
 of = { project = "platform" }
 how = "proportional"
@@ -70,7 +104,9 @@ by = "team"
 
 def text(truth: Truth) -> str:
     """Settings file, with the invoice totals that the bills must meet."""
-    return "\n".join([_HEAD, *(_invoice(invoice) for invoice in truth.invoices)])
+    prices = "\n".join(f'  {{ accelerator = "{name}", usd_per_hour = {usd} }},' for name, usd in PRICES.items())
+    head = _HEAD.replace("@ACCEPTED@", ACCEPTED).replace("@PRICES@", prices)
+    return "\n".join([head, *(_invoice(invoice) for invoice in truth.invoices)])
 
 
 def _invoice(invoice: Invoice) -> str:

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from unitcost import money
 from unitcost.samples.lines import Line, exact_sum
+from unitcost.samples.work_truth import WorkTruth
 from unitcost.samples.world import World, rows_of_month
 
 
@@ -78,6 +79,8 @@ class Truth:
         Billed cost per invoice.
     preemptions
         How many times a spot run lost a machine, by run.
+    work
+        Who held what, and what came out of it.
     """
 
     seed: int
@@ -92,6 +95,7 @@ class Truth:
     wastes: tuple[Planted, ...]
     controls: tuple[Control, ...]
     preemptions: dict[str, int]
+    work: WorkTruth
 
     @property
     def rows(self) -> int:
