@@ -9,21 +9,26 @@ from hypothesis import strategies as st
 
 from unitcost import money
 from unitcost.attribution.stored import stored_parts
-from unitcost.facts.stored import Kept
+from unitcost.facts.rules import OwnerKind
+from unitcost.facts.stored import Kept, StoreCharges
 from unitcost.figure import Figure, recompute
 
 
-def charges(amount: Decimal) -> Figure:
-    return Figure(id="rows/b@all", value=amount, unit="USD", basis="billed", op="given", formula="", label="b")
+def charges(amount: Decimal, store: str = "b", team: str | None = None, *, divided: bool = False) -> StoreCharges:
+    figure = Figure(id=f"rows/{store}@all", value=amount, unit="USD", basis="billed", op="given", formula="", label="b")
+    owners: dict[OwnerKind, str | None] = {"team": team, "project": None, "experiment": None}
+    return StoreCharges(
+        store=store, owners=owners, amount=figure, divided=frozenset({"team"}) if divided else frozenset()
+    )
 
 
 def kept(kind: str, byte_us: int, run: str = "", store: str = "b") -> Kept:
-    return Kept(store=store, kind=kind, run=run, owner="", byte_us=byte_us)
+    return Kept(store=store, kind=kind, run=run, team="", byte_us=byte_us)
 
 
 def test_bytes_and_time_decide() -> None:
     parts = stored_parts(
-        {"b": charges(Decimal(12)), "other": charges(Decimal(5))},
+        [charges(Decimal(12)), charges(Decimal(5), "other")],
         [kept("checkpoint", 3 * 10**12, "run-1"), kept("log", 10**12), kept("model", 5, store="elsewhere")], at="all,effective",
     )  # fmt: skip
     assert [(part.kind, part.run, part.amount.value) for part in parts] == [
@@ -36,7 +41,7 @@ def test_bytes_and_time_decide() -> None:
     sizes=st.lists(st.tuples(st.sampled_from(["log", "checkpoint"]), st.integers(0, 10**30)), max_size=5, unique_by=lambda x: x[0]),
 )  # fmt: skip
 def test_the_parts_are_the_charges(amount: Decimal, sizes: list[tuple[str, int]]) -> None:
-    parts = stored_parts({"b": charges(amount)}, [kept(kind, size) for kind, size in sizes], at="all,effective")
+    parts = stored_parts([charges(amount)], [kept(kind, size) for kind, size in sizes], at="all,effective")
     if any(size for _, size in sizes):
         assert money.add(part.amount.value or money.ZERO for part in parts) == amount
     for part in parts:

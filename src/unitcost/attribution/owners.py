@@ -152,6 +152,13 @@ def value_of(facet: Facet, rules: OwnerRules) -> tuple[str, str]:
     return "", ""
 
 
+def known_name(rules: OwnerRules, value: str) -> str:
+    """A value as the list of known names spells it; as it is where it is not among them."""
+    if not rules.ignore_case:
+        return value
+    return next((name for name in rules.known if name.casefold() == value.casefold()), value)
+
+
 def owned_shares(by_how: Mapping[str, Figure], *, unit: str, at: str, kind: str) -> Owned:
     """Shares [0 to 1] of the spend that has an owner at all, and that is tagged with one.
 

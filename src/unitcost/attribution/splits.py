@@ -45,6 +45,15 @@ class Division:
     notes: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Part of the charges of one owner that belongs to another, as a listing of a store tells."""
+
+    source: str
+    owner: str
+    amount: Figure
+
+
 def pool_of(cell: Mapping[str, str | None], rules: Sequence[SplitRule]) -> int | None:
     """Number of the split whose pool holds a charge; the first that selects it takes it whole.
 
@@ -67,7 +76,7 @@ def _selects(dimension: str, value: str, cell: Mapping[str, str | None]) -> bool
 
 def apply_splits(
     direct: Mapping[str, Figure], pools: Sequence[Pool], *, unit: str, at: str, kind: str,
-    metrics: Mapping[str, Mapping[str, Decimal]], others: Collection[str] = (),
+    metrics: Mapping[str, Mapping[str, Decimal]], others: Collection[str] = (), listed: Sequence[Listed] = (),
 ) -> Division:  # fmt: skip
     """Divide shared cost by the splits of the settings; the owners' amounts add up to the direct amounts.
 
@@ -89,6 +98,8 @@ def apply_splits(
         Unit of output -> owner -> quantity, for splits by metric.
     others
         Owners that exist besides those with direct cost in this currency.
+    listed
+        What changes hands besides; no split takes it.
     """
     books = _Books(direct=direct, unit=unit, at=at, kind=kind)
     gave, notes = set(), list[tuple[str, str]]()
@@ -105,6 +116,8 @@ def apply_splits(
         if sources:
             notes += [(pool.rule.name, says) for says in _left_out(pool, own, unit)]
         books.remember(pool)
+    for move in listed:
+        books.move(move)
     names = sorted({*direct, *books.shared, *books.given})
     shares = tuple(books.share(name) for name in names)
     return Division(shares=shares, gave=frozenset(gave), notes=tuple(notes))
@@ -165,6 +178,8 @@ class _Books:
     kind: str
     shared: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
     given: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
+    listed: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
+    unlisted: dict[str, list[Figure]] = field(default_factory=lambda: defaultdict(list))
     pooled: dict[str, list[Decimal]] = field(default_factory=lambda: defaultdict(list))
 
     def weights_after(self, pool: Pool) -> dict[str, Decimal]:
@@ -194,6 +209,13 @@ class _Books:
         for owner, part in self._parts(number, rule, source, whole, receivers).items():
             self.shared[owner].append(part)
         self.given[source].append(whole)
+
+    def move(self, listed: Listed) -> None:
+        """Give a part of what one owner has to another."""
+        self.shared[listed.owner].append(listed.amount)
+        self.given[listed.source].append(listed.amount)
+        self.listed[listed.owner].append(listed.amount)
+        self.unlisted[listed.source].append(listed.amount)
 
     def _parts(
         self, number: int, rule: SplitRule, source: str, whole: Figure, receivers: Mapping[str, Decimal]
@@ -229,7 +251,10 @@ class _Books:
                 basis="derived", op="difference", formula=f"{name} before giving - what is shared out",
                 inputs=(before, *given), label=name,
             )  # fmt: skip
-        return OwnerShare(owner=name, direct=own, shared=tuple(shared), amount=amount, given=tuple(given))
+        return OwnerShare(
+            owner=name, direct=own, shared=tuple(shared), amount=amount, given=tuple(given),
+            listed=tuple(self.listed.get(name, ())), unlisted=tuple(self.unlisted.get(name, ())),
+        )  # fmt: skip
 
     def _id(self, first: str, *steps: str) -> str:
         last = steps[1:] if first == "owner" else ()

@@ -16,7 +16,8 @@ class OwnerShare:
     """What an owner has after all splits.
 
     `direct` is what its own charges cost, `shared` the parts it received from pools; what it gave away as a
-    pool is taken off: `amount` = direct + shared - given. `direct` is None when it only received.
+    pool is taken off: `amount` = direct + shared - given. `direct` is None when it only received. Of `shared` and
+    `given`, `listed` and `unlisted` are what changed hands because a listing tells whose a part of a store is.
     """
 
     owner: str
@@ -24,6 +25,8 @@ class OwnerShare:
     shared: tuple[Figure, ...]
     amount: Figure
     given: tuple[Figure, ...] = ()
+    listed: tuple[Figure, ...] = ()
+    unlisted: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

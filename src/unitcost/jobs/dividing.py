@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from unitcost import money
 from unitcost.attribution.split_notes import known_owners, notes_of
-from unitcost.attribution.splits import Pool, apply_splits, pool_of
+from unitcost.attribution.splits import Listed, Pool, apply_splits, pool_of
 from unitcost.facts.answers import OwnerShare, SplitNote
 from unitcost.facts.naming import NOBODY, spelt_owner
 from unitcost.facts.rules import OwnerKind, SplitRule
 from unitcost.facts.spend import SpendRow
+from unitcost.facts.stored import StoredPart
+from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.asking import Asking
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.inputs import shown_owner
@@ -29,13 +32,17 @@ class Divided:
     notes: list[SplitNote]
 
 
-def divide(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) -> Divided:
+def divide(
+    asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit, stored: Mapping[str, Sequence[StoredPart]]
+) -> Divided:
     """Owners of one kind after the splits.
 
     Parameters
     ----------
     direct
         Unit -> (shown owner, how it is known) -> figure of the owner's own charges.
+    stored
+        Unit -> parts of the charges of stores; what nobody owns goes to those that listings tell of.
     """
     splits = [split for split in asking.settings.splits if split.by == kind]
     owned = amounts.regroup(f"{kind}-own", direct, lambda key: (key[0],))
@@ -57,14 +64,32 @@ def divide(asking: Asking, amounts: Amounts, kind: OwnerKind, direct: ByUnit) ->
             for split, by_unit in zip(splits, taken, strict=True)
         ]
         division = apply_splits(
-            mine, pools, unit=unit, at=amounts.selection.tag, kind=kind, metrics=metrics, others=names
-        )
+            mine, pools, unit=unit, at=amounts.selection.tag, kind=kind, metrics=metrics, others=names,
+            listed=_listed(stored.get(unit, ()), kind, unit, amounts.selection.tag),
+        )  # fmt: skip
         shares[unit] = list(division.shares)
         dividing |= division.gave
         for split, says in division.notes:
             found[split].append(says)
     notes = [SplitNote(kind=kind, split=split, says=says) for split, many in found.items() for says in many]
     return Divided(owners=shares, dividing=frozenset(dividing), notes=notes)
+
+
+def _listed(parts: Sequence[StoredPart], kind: OwnerKind, unit: str, at: str) -> list[Listed]:
+    """What owners have in stores whose charges are another's, or nobody's."""
+    moves: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+    for part in parts:
+        if part.owners[kind] != part.charged[kind]:
+            moves[spelt_owner(part.charged[kind]), spelt_owner(part.owners[kind])].append(part.amount)
+    return [
+        Listed(
+            source=source, owner=owner,
+            amount=total(
+                figure_id("listed", kind, owner, source, unit, at=at), tuple(found), unit=unit, label=f"{owner}, in stores"
+            ),
+        )
+        for (source, owner), found in sorted(moves.items())
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

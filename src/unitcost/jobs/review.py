@@ -89,7 +89,8 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         name: asking.spend(dims, moved if name.startswith("movers") else selection) for name, dims in DIMS.items()
     }
     direct = {kind: _direct(amounts, kind, groups[kind]) for kind in OWNER_KINDS}
-    divided = {kind: divide(asking, amounts, kind, direct[kind]) for kind in OWNER_KINDS}
+    kept = stored(asking, amounts)
+    divided = {kind: divide(asking, amounts, kind, direct[kind], kept) for kind in OWNER_KINDS}
     owners = {kind: found.owners for kind, found in divided.items()}
     dividing = frozenset(name for found in divided.values() for name in found.dividing)
     split_notes = [note for found in divided.values() for note in found.notes]
@@ -107,7 +108,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         commitments_billed=asking.spend(COMMITMENTS, billed), commitments_effective=asking.spend(COMMITMENTS, effective),
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
-        work=work, endpoints=endpoints(asking, amounts, work), stored=stored(asking, amounts),
+        work=work, endpoints=endpoints(asking, amounts, work), stored=kept,
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from unitcost.facts.charges import Facet
 from unitcost.facts.measured import AloneOn, GaugeRow
 from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
-from unitcost.facts.spend import Selection
+from unitcost.facts.spend import Selection, SpendRow
 from unitcost.facts.stored import Kept
 from unitcost.ledger.measured import gauges_of_holders
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
@@ -55,6 +55,10 @@ class WorkRows:
             f"WHERE resource_id IS NOT NULL AND {billing_range(selection)} ORDER BY ALL"
         )
         return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
+    def spend(self, question: Question) -> list[SpendRow]:
+        """Sums by the dimensions of the question."""
+        return ask_spend(self._con, question)
 
     def paid(self, question: Question) -> list[PaidRow]:
         """Sums by the dimensions of the question, with the periods that they paid for."""
@@ -146,7 +150,7 @@ class WorkRows:
         """What was kept in stores during `[start, end)`, by store, kind, run and owner."""
         given = {name: moment.astimezone(UTC).replace(tzinfo=None) for name, moment in (("start", start), ("end", end))}
         return [
-            Kept(store=row[0], kind=row[1], run=row[2], owner=row[3], byte_us=row[4])
+            Kept(store=row[0], kind=row[1], run=row[2], team=row[3], byte_us=row[4])
             for row in self._con.execute(query("kept"), given).fetchall()
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
@@ -29,7 +30,7 @@ def answers(given: ReportInput, made: Made) -> dict[str, Any]:
         "largest_driver": {unit: answer.largest or None for unit, answer in firm.items()},
         "firm": {unit: answer.firm for unit, answer in firm.items()},
         "could_overtake": {unit: list(answer.overtaking) for unit, answer in firm.items()},
-        "owners": {kind: _owners(given, kind) for kind in OWNER_KINDS},
+        "owners": {kind: _owners(given, made, kind) for kind in OWNER_KINDS},
         "owned_share": {kind: _owned(given, kind, lambda shares: shares.owned) for kind in OWNER_KINDS},
         "directly_tagged_share": {kind: _owned(given, kind, lambda shares: shares.tagged) for kind in OWNER_KINDS},
         "unknown_values": {kind: _unknown_values(given, kind) for kind in OWNER_KINDS},
@@ -101,10 +102,11 @@ def _map(by_unit: ByUnit, dims: tuple[str, ...] = ()) -> dict[str, dict[str, str
     }
 
 
-def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
+def _owners(given: ReportInput, made: Made, kind: OwnerKind) -> dict[str, dict[str, Any]]:
     answer: dict[str, dict[str, Any]] = {}
     for unit, shares in given.owners.get(kind, {}).items():
         direct = given.owner_direct[kind].get(unit, {})
+        costs = _costs(made, kind, unit)
         rounded = money.round_to_total([share.amount.value or money.ZERO for share in shares])
         answer[unit] = {
             share.owner: {
@@ -116,11 +118,20 @@ def _owners(given: ReportInput, kind: OwnerKind) -> dict[str, dict[str, Any]]:
                 "given": money.text(_sum(share.given)),
                 "shared": money.text(money.subtract(_sum(share.shared), _sum(share.given))),
                 "by": {key[1]: _money(figure) for key, figure in direct.items() if key[0] == share.owner},
+                "for": costs.get(share.owner, {}),
                 "figure": share.amount.id,
             }
             for share, cents in zip(shares, rounded, strict=True)
         }
     return answer
+
+
+def _costs(made: Made, kind: OwnerKind, unit: str) -> dict[str, dict[str, str | None]]:
+    """Owner -> what the money is for -> amount."""
+    found: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for (owner, what), figure in made.owner_costs[kind].get(unit, {}).items():
+        found[str(owner)][str(what)] = _money(figure)
+    return found
 
 
 def _owned(given: ReportInput, kind: OwnerKind, which: Callable[[Owned], Figure]) -> dict[str, str | None]:

@@ -9,7 +9,19 @@ from unitcost.report.answers import answers, not_added
 from unitcost.report.figures import make
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Report, Section, Tile
-from unitcost.report.sections import capacity, changes, closing, endpoints, loaded, runs, spending, stored, units, work
+from unitcost.report.sections import (
+    capacity,
+    changes,
+    closing,
+    costs,
+    endpoints,
+    loaded,
+    runs,
+    spending,
+    stored,
+    units,
+    work,
+)
 
 
 def build(given: ReportInput) -> Report:
@@ -21,6 +33,7 @@ def build(given: ReportInput) -> Report:
         spending.drivers(given, made),
         changes.flow(given),
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
+        costs.costs(given, made),
         units.unit_costs(given, made),
         endpoints.endpoints(given),
         runs.runs(given),
@@ -88,7 +101,7 @@ def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section
     for unit in totals:
         shares = given.owned["team"].get(unit)
         if shares:
-            splits = bool(given.settings.splits)
+            splits = given.divides
             beside = _tagged(shares.tagged) + (", before splits" if splits else "")
             tiles.append(Tile(name=f"Owned by a team, {unit}", figure=shares.owned, kind="share", beside=beside))
     tiles += [

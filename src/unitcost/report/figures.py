@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from unitcost import money
+from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.figure import total as sum_of
 from unitcost.report.amounts import ByUnit
 from unitcost.report.inputs import COMMITMENTS, DIMS, ReportInput, shown_driver
+from unitcost.report.owner_costs import owner_costs
 
 #: Groups of sums by one dimension of the ledger.
 GROUPS = ("line", "provider", "service", "account", "region", "month", "billing_month")
@@ -40,11 +42,14 @@ class Made:
         Amounts by the name under which each driver is shown.
     groups
         Dimension (one of `GROUPS`) -> amounts by its values.
+    owner_costs
+        Kind of owner -> amounts by owner and what they are for.
     """
 
     totals: dict[str, Figure]
     drivers: ByUnit
     groups: dict[str, ByUnit]
+    owner_costs: dict[OwnerKind, ByUnit]
     commitments: tuple[Commitment, ...]
 
 
@@ -57,6 +62,7 @@ def make(given: ReportInput) -> Made:
         totals={unit: amounts.total("spend", unit, list(found.values())) for unit, found in groups["line"].items()},
         drivers=amounts.regroup("driver", by_rule, lambda key: (shown_driver(key[0], key[2]),)),
         groups=groups,
+        owner_costs={kind: owner_costs(given, kind) for kind in OWNER_KINDS},
         commitments=tuple(_commitments(given)),
     )
 

@@ -27,9 +27,9 @@ from unitcost.report.palette import colours
 #: Dimensions of each group of sums, in the order of the keys.
 DIMS: dict[str, tuple[str, ...]] = {
     "driver": ("driver", "driver_rule", "line"),
-    "team": ("team", "team_how", "line"),
-    "project": ("project", "project_how", "line"),
-    "experiment": ("experiment", "experiment_how", "line"),
+    "team": ("team", "team_how", "line", "driver"),
+    "project": ("project", "project_how", "line", "driver"),
+    "experiment": ("experiment", "experiment_how", "line", "driver"),
     "line": ("line",),
     "provider": ("provider",),
     "service": ("service",),
@@ -114,6 +114,13 @@ class ReportInput:
     endpoints: dict[str, list[EndpointAnswer]] = field(default_factory=dict)
     stored: dict[str, list[StoredPart]] = field(default_factory=dict)
     currency: str = ""
+
+    @property
+    def divides(self) -> bool:
+        """Whether owners have something else in the end than their own charges."""
+        return bool(self.settings.splits) or any(
+            share.listed for by_unit in self.owners.values() for shares in by_unit.values() for share in shares
+        )
 
 
 def shown_driver(driver: str | None, line: str | None) -> str:

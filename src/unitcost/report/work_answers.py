@@ -84,7 +84,7 @@ def stored(found: Mapping[str, Sequence[StoredPart]]) -> dict[str, Any]:
     return {
         unit: {
             "kind": _kinds(parts),
-            "team": _kinds_by(parts, lambda part: spelt_owner(part.owner or None)),
+            "team": _kinds_by(parts, lambda part: spelt_owner(part.owners["team"])),
             "run": _kinds_by(parts, lambda part: part.run),
         }
         for unit, parts in found.items()

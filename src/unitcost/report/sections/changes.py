@@ -41,7 +41,7 @@ def movers(given: ReportInput) -> Section:
     found = tuple(table for table in tables if table is not None)
     return Section(
         key="movers", title="Movers", question="What changed against the month before?", tables=found,
-        notes=(BEFORE_SPLITS,) if found and given.settings.splits else () if found else ("One month alone shows no change.",),
+        notes=(BEFORE_SPLITS,) if found and given.divides else () if found else ("One month alone shows no change.",),
     )  # fmt: skip
 
 
@@ -173,5 +173,5 @@ def flow(given: ReportInput) -> Section:
         )
     return Section(
         key="flow", title="Flow", question="Where does the money flow?", charts=tuple(drawn),
-        notes=(BEFORE_SPLITS,) if drawn and given.settings.splits else (),
+        notes=(BEFORE_SPLITS,) if drawn and given.divides else (),
     )  # fmt: skip

@@ -76,9 +76,11 @@ def owners(given: ReportInput, kind: OwnerKind) -> Section:
     for unit, shares in given.owners.get(kind, {}).items():
         tables.append(_owner_table(given, kind, unit))
         notes += [_owned_note(given, kind, unit)]
-        if any(share.shared for share in shares):
-            names = [split.name for split in given.settings.splits if split.by == kind]
-            notes.append("Shared cost is divided by: " + "; ".join(name for name in names if name in given.dividing))
+        names = [split.name for split in given.settings.splits if split.by == kind and split.name in given.dividing]
+        if names and any(share.shared for share in shares):
+            notes.append("Shared cost is divided by: " + "; ".join(names))
+        if any(share.listed for share in shares):
+            notes.append(f"What no {kind} owns of stores is divided by what their listings tell.")
     notes += [
         f"{note.split}: {note.says}" + ("" if note.says.endswith("?") else ".")
         for note in given.split_notes
@@ -108,9 +110,8 @@ def _owner_table(given: ReportInput, kind: OwnerKind, unit: str) -> Table:
     for found in shown:
         middle: list[Cell] = [found.direct, _shared(kind, unit, found, at)] if has_shared else []
         part = share(f"owner-{kind}", [found.owner], found.amount, whole, at)
-        rows.append(
-            (None if found.owner == UNTAGGED else found.owner, *middle, found.amount, part, how.get(found.owner, ""))
-        )
+        ways = ", ".join(filter(None, [how.get(found.owner), "listing" if found.listed else ""]))
+        rows.append((None if found.owner == UNTAGGED else found.owner, *middle, found.amount, part, ways))
     if rest:
         rows.append(_rest_row(given, kind, unit, rest, whole, has_shared))
     columns = [Column(name=kind, none=UNTAGGED)]
@@ -184,7 +185,7 @@ def _owned_note(given: ReportInput, kind: OwnerKind, unit: str) -> str:
     if shares is None or shares.owned.value is None or shares.tagged.value is None:
         return ""
     article = "an" if kind == "experiment" else "a"
-    before = " Both are before shared cost is divided." if given.settings.splits else ""
+    before = " Both are before shared cost is divided." if given.divides else ""
     return (
         f"{charts.percent(shares.owned.value)} of the {unit} spend has {article} {kind}; "
         f"{charts.percent(shares.tagged.value)} is tagged directly.{before}"
@@ -234,7 +235,7 @@ def extra(given: ReportInput) -> Section | None:
     return Section(
         key="by", title="By " + ", ".join(dims), question="The grouping that was asked for.",
         tables=amount_tables("by", by_unit, given.amounts, names=dims, dims=dims, top=10_000),
-        notes=(BEFORE_SPLITS,) if given.settings.splits else (),
+        notes=(BEFORE_SPLITS,) if given.divides else (),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def stored(given: ReportInput) -> Section | None:
         return None
     groups: tuple[tuple[str, tuple[str, ...], Callable[[StoredPart], tuple[str, ...]]], ...] = (
         ("stored-kind", ("kind",), lambda part: (part.kind,)),
-        ("stored-team", ("team", "kind"), lambda part: (spelt_owner(part.owner or None), part.kind)),
+        ("stored-team", ("team", "kind"), lambda part: (spelt_owner(part.owners["team"]), part.kind)),
         ("stored-run", ("run", "kind"), lambda part: (part.run or "(no run)", part.kind)),
     )
     tables = [
