@@ -12,6 +12,7 @@ from unitcost import money
 from unitcost.errors import UnitcostError, UnknownName
 from unitcost.facts.days import check_day, month_start
 from unitcost.facts.encodings import codec_of
+from unitcost.facts.pricing import pricing_category
 from unitcost.facts.when import facet_column, parse
 from unitcost.facts.work import WORKLOAD_DRIVERS
 from unitcost.facts.zones import zone_of
@@ -34,6 +35,14 @@ def _exact(value: Any) -> Any:
 def _said(error: UnitcostError) -> ValueError:
     mend = "" if "did you mean" in error.what else error.mend
     return ValueError(f"{error.what}; {mend}" if mend else error.what)
+
+
+def _category(word: str) -> str:
+    """Pricing category, in any of its words; empty holds for all."""
+    try:
+        return pricing_category(word) if word else ""
+    except UnknownName as error:
+        raise _said(error) from None
 
 
 def _condition(text: str) -> str:
@@ -237,7 +246,7 @@ class WorkPriceTable(Table):
 
     accelerator: Name
     usd_per_hour: Annotated[Amount, Field(ge=0)]
-    pricing_category: Literal["", "spot", "on-demand", "reserved"] = ""
+    pricing_category: Annotated[str, AfterValidator(_category)] = ""
     from_: Day | None = Field(default=None, alias="from")
 
 

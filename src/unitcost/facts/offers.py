@@ -14,31 +14,6 @@ Done = Literal["dropped", "left out", "repaired", "flagged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accelerator:
-    """An accelerator by its one name here.
-
-    Parameters
-    ----------
-    name
-        Canonical, such as `H100-80GB`.
-    family
-        What several memory sizes share: `H100`.
-    vendor
-        Who makes it.
-    memory_gib
-        Memory of one device [GiB]; None where the vendor states none.
-    spellings
-        Other spellings, compared without case, spaces and dashes.
-    """
-
-    name: str
-    family: str
-    vendor: str
-    memory_gib: Decimal | None = None
-    spellings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """What a machine holds.
 

@@ -16,10 +16,8 @@ from typing import Literal
 
 from unitcost import money
 from unitcost.errors import BadPrice
+from unitcost.facts.pricing import PricingCategory
 
-#: As FOCUS names them: Standard = on-demand, Dynamic = spot, Committed = under a promise to pay.
-PricingCategory = Literal["Standard", "Dynamic", "Committed", "Other"]
-CATEGORIES: tuple[PricingCategory, ...] = ("Standard", "Dynamic", "Committed", "Other")
 #: `graduated`: each tier prices what lies inside it. `whole-request`: one tier, chosen by the whole, prices everything.
 TierMode = Literal["graduated", "whole-request"]
 #: What is sold. `transfer` is data that moves, `request` an operation on storage.

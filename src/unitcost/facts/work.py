@@ -53,19 +53,20 @@ WORK_COLUMNS: dict[WorkTable, tuple[tuple[str, WorkKind], ...]] = {
         ("metrics", "labels"), ("tags", "labels"),
     ),
     # What there is to hold: a card, a node or an instance, how many accelerators it has [accelerators], and into how
-    # many time slices each is cut.
+    # many time slices each is cut. `accelerator` is our name for it (`facts.accelerators`), `accelerator_native` what
+    # the source calls it where that is another.
     "resources": (
         ("source", "text"), ("resource_id", "text"), ("node", "text"), ("instance_id", "text"),
-        ("instance_type", "text"), ("accelerator", "text"), ("quantity", "decimal"), ("replicas", "decimal"),
-        ("started_at", "time"), ("ended_at", "time"), ("tags", "labels"),
+        ("instance_type", "text"), ("accelerator", "text"), ("accelerator_native", "text"), ("quantity", "decimal"),
+        ("replicas", "decimal"), ("started_at", "time"), ("ended_at", "time"), ("tags", "labels"),
     ),
     # One life of a workload holds a quantity of accelerators (a fraction of a card counts as such) or of cores. Steps
     # are counted from the start of the run: the life began at `start_step`, reached `end_step`, and what it had saved
     # last was `kept_step`. `startup_s` is the time before the first step. [s]
     "holdings": (
         ("source", "text"), ("workload_id", "text"), ("attempt", "whole"), ("status", "text"), ("resource_id", "text"),
-        ("node", "text"), ("accelerator", "text"), ("quantity", "decimal"), ("billing_weight", "decimal"),
-        ("started_at", "time"), ("ended_at", "time"), ("pricing_category", "text"), ("startup_s", "number"),
+        ("node", "text"), ("accelerator", "text"), ("accelerator_native", "text"), ("quantity", "decimal"),
+        ("billing_weight", "decimal"), ("started_at", "time"), ("ended_at", "time"), ("pricing_category", "text"), ("startup_s", "number"),
         ("start_step", "whole"), ("end_step", "whole"), ("kept_step", "whole"),
     ),
     "outputs": (

@@ -11,13 +11,14 @@ from unitcost.economics.capacity import By, Capacity, HourlyRate, hourly_rate, r
 from unitcost.economics.quotes import check_quote
 from unitcost.economics.tiers import TierPart, tier_parts
 from unitcost.errors import BadSetting, NoPrice, UnknownName
+from unitcost.facts.accelerators import meant_by
 from unitcost.facts.offers import Shape
-from unitcost.facts.prices import CATEGORIES, OWN, InForce, PriceRecord, Source
+from unitcost.facts.prices import OWN, InForce, PriceRecord, Source
+from unitcost.facts.pricing import CATEGORIES
 from unitcost.facts.tokens import TokenCounts
 from unitcost.jobs.model_prices import ModelShown, model_records, models_in_force, show_model
 from unitcost.jobs.workspace import Workspace
 from unitcost.prices import PriceBook, Wanted, bundled, opening
-from unitcost.prices.accelerators import meant_by
 from unitcost.prices.history import Change, changes
 from unitcost.prices.models import ModelBook, Naming
 from unitcost.prices.opening import PriceFiles

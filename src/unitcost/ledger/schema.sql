@@ -159,14 +159,14 @@ CREATE TABLE workloads (
 CREATE TABLE resources (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
     source VARCHAR NOT NULL, resource_id VARCHAR, node VARCHAR, instance_id VARCHAR, instance_type VARCHAR,
-    accelerator VARCHAR, quantity DECIMAL(24, 12), replicas DECIMAL(24, 12), started_at TIMESTAMP, ended_at TIMESTAMP,
+    accelerator VARCHAR, accelerator_native VARCHAR, quantity DECIMAL(24, 12), replicas DECIMAL(24, 12), started_at TIMESTAMP, ended_at TIMESTAMP,
     tags MAP(VARCHAR, VARCHAR)
 );
 
 CREATE TABLE holdings (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
     source VARCHAR NOT NULL, workload_id VARCHAR NOT NULL, attempt BIGINT, status VARCHAR, resource_id VARCHAR,
-    node VARCHAR, accelerator VARCHAR, quantity DECIMAL(24, 12), billing_weight DECIMAL(24, 12), started_at TIMESTAMP,
+    node VARCHAR, accelerator VARCHAR, accelerator_native VARCHAR, quantity DECIMAL(24, 12), billing_weight DECIMAL(24, 12), started_at TIMESTAMP,
     ended_at TIMESTAMP, pricing_category VARCHAR, startup_s DOUBLE, start_step BIGINT, end_step BIGINT, kept_step BIGINT
 );
 
@@ -248,7 +248,7 @@ runs AS (
     FROM marked
 )
 SELECT min(load_id) AS load_id, arg_min(row_number, (load_id, row_number)) AS row_number, source, workload_id, max(attempt) AS attempt,
-    arg_max(status, ended_at) AS status, max(resource_id) AS resource_id, node, max(accelerator) AS accelerator, quantity,
+    arg_max(status, ended_at) AS status, max(resource_id) AS resource_id, node, max(accelerator) AS accelerator, max(accelerator_native) AS accelerator_native, quantity,
     max(billing_weight) AS billing_weight, min(started_at) AS started_at, max(ended_at) AS ended_at,
     max(pricing_category) AS pricing_category, max(startup_s) AS startup_s, max(start_step) AS start_step,
     max(end_step) AS end_step, max(kept_step) AS kept_step

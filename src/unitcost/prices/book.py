@@ -11,7 +11,8 @@ from importlib.resources import files
 
 from unitcost.errors import NoPrice, UnknownName
 from unitcost.facts.offers import Offer, Shape
-from unitcost.facts.prices import InForce, PriceRecord, PricingCategory, Source
+from unitcost.facts.prices import InForce, PriceRecord, Source
+from unitcost.facts.pricing import PricingCategory
 from unitcost.prices import tables
 from unitcost.prices.history import in_force
 from unitcost.prices.tables import Row

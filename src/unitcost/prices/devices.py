@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from unitcost import money
+from unitcost.facts.accelerators import by_name, candidates, is_near, recognise
 from unitcost.facts.offers import Finding, Listing
-from unitcost.prices.accelerators import by_name, candidates, is_near, recognise
 from unitcost.prices.checks import Checked, Known, finding
 from unitcost.units import KIB
 

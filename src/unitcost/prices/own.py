@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from unitcost import money
 from unitcost.errors import BadPrice, near_names
+from unitcost.facts.accelerators import recognise
 from unitcost.facts.offers import Shape
 from unitcost.facts.prices import (
     ACCELERATOR_HOUR,
@@ -20,13 +21,12 @@ from unitcost.facts.prices import (
     OWN,
     Commitment,
     PriceRecord,
-    PricingCategory,
     Source,
     Tier,
     flat,
 )
+from unitcost.facts.pricing import PricingCategory, category_named
 from unitcost.facts.tokens import TOKEN_CLASSES, UNITS, ModelPrice
-from unitcost.prices.accelerators import recognise
 from unitcost.units import PER_MILLION
 
 #: Columns of a file of model prices besides the rates -> what they mean.
@@ -212,10 +212,9 @@ def _machine(row: _Row, source: Source, observed: str) -> PriceRecord:
 
 def _category(row: _Row) -> PricingCategory:
     text = row.text("category") or "Standard"
-    for category in get_args(PricingCategory):
-        if category.casefold() == text.casefold():
-            found: PricingCategory = category
-            return found
+    found = category_named(text)
+    if found:
+        return found
     raise row.bad(f"`category` is {text!r}", "write Standard, Dynamic, Committed or Other")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from unitcost.facts.offers import Finding, Listing, Shape
-from unitcost.facts.prices import Commitment, PriceRecord, PricingCategory, first_day, flat, midnight
+from unitcost.facts.prices import Commitment, PriceRecord, first_day, flat, midnight
+from unitcost.facts.pricing import PricingCategory
 from unitcost.prices import checks, devices
 from unitcost.prices.checks import Known
 

@@ -28,10 +28,10 @@ def test_jobs_of_vertex(tmp_path: Path) -> None:
     first, third = told.rows("holdings")
     assert (Decimal(first["quantity"]), first["accelerator"], first["pricing_category"]) == (
         8,
-        "NVIDIA_TESLA_A100",
-        "spot",
+        "A100",
+        "Dynamic",
     )
-    assert ("quantity" in third, third["pricing_category"]) == (False, "on-demand")
+    assert ("quantity" in third, third["pricing_category"]) == (False, "Standard")
     assert told.rows("resources")[0]["instance_type"] == "a2-highgpu-2g"
     assert "1 jobs do not say how many accelerators" in told.flags
 
@@ -48,7 +48,7 @@ def test_jobs_of_azure(tmp_path: Path) -> None:
     assert [(row["kind"], row["status"]) for row in jobs.values()] == [
         ("trial", "completed"), ("training", "cancelled"), ("training", "unknown")
     ]  # fmt: skip
-    assert [row.get("pricing_category") for row in told.rows("holdings")] == ["spot", "on-demand", None]
+    assert [row.get("pricing_category") for row in told.rows("holdings")] == ["Dynamic", "Standard", None]
     assert "1 jobs have a state that is not known here" in told.flags
 
 

@@ -96,7 +96,7 @@ def test_only_stated_accelerators_are_held(sample: Told) -> None:
     }  # fmt: skip
     assert "1 sweeps state accelerators that their trials state too" in sample.flags
     evaluation = sample.by("holdings", "workload_id")["evaluation"]
-    assert (evaluation["accelerator"], evaluation["node"], evaluation["pricing_category"]) == ("L4", "n7", "spot")
+    assert (evaluation["accelerator"], evaluation["node"], evaluation["pricing_category"]) == ("L4", "n7", "Dynamic")
     assert "ended_at" not in sample.by("holdings", "workload_id")["unfinished"]
 
 

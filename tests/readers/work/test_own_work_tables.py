@@ -82,7 +82,7 @@ def test_a_holding_that_cannot_be_is_set_aside(
     [(row, where, why)] = taken.rejects
     assert (row, where) == (2, column)
     assert reason in why
-    assert taken.held_hours() == {"h100": 6}
+    assert taken.held_hours() == {"H100": 6}
     assert taken.plan.rows_read == 2
 
 

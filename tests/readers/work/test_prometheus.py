@@ -205,7 +205,7 @@ def test_cards_become_resources(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.take(answer(series(BUSY, steady(1, 5), UUID="GPU-1", Hostname="n1", modelName="NVIDIA H100 80GB HBM3")))
     [(card, node, model, quantity)] = desk.rows("SELECT resource_id, node, accelerator, quantity FROM resources")
-    assert (card, node, model, quantity) == ("GPU-1", "n1", "NVIDIA H100 80GB HBM3", 1)
+    assert (card, node, model, quantity) == ("GPU-1", "n1", "H100-80GB", 1)
 
 
 # --- units of the prefix cache ------------------------------------------------------------------------------------------

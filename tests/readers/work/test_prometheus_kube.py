@@ -155,7 +155,7 @@ def test_a_node_is_a_resource(tmp_path: Path) -> None:
     )  # fmt: skip
     columns = "resource_id, node, instance_id, instance_type, accelerator, quantity, replicas"
     assert desk.rows(f"SELECT {columns} FROM resources") == [
-        ("n1", "n1", "i-0abc", "p5.48xlarge", "NVIDIA-H100-80GB-HBM3", 8, None)
+        ("n1", "n1", "i-0abc", "p5.48xlarge", "H100-80GB", 8, None)
     ]
 
 

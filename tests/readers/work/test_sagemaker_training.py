@@ -51,7 +51,7 @@ def test_a_spot_job_has_lives_and_a_weight(sample: Told) -> None:
     assert (Decimal(first["quantity"]), first["accelerator"]) == (8, "A10G")
     # 4,320 of 14,400 s are billed: eight cards cost as much as 2.4 on demand.
     assert Decimal(first["billing_weight"]) == Decimal("2.4")
-    assert first["pricing_category"] == "spot"
+    assert first["pricing_category"] == "Dynamic"
     assert first["resource_id"].endswith("training-job/fraud-spot-3")
 
 
@@ -66,7 +66,7 @@ def test_a_job_of_a_tuning_job_is_a_trial(sample: Told) -> None:
 
 def test_a_machine_without_accelerators_counts_its_cores(sample: Told) -> None:
     [life] = held(sample, "preprocess-cpu")
-    assert (life["accelerator"], Decimal(life["quantity"]), life["pricing_category"]) == (CPU, 16, "on-demand")
+    assert (life["accelerator"], Decimal(life["quantity"]), life["pricing_category"]) == (CPU, 16, "Standard")
     assert life["started_at"] == "2031-04-01 00:01:00.500000"
     assert sample.by("workloads", "workload_id")["preprocess-cpu"]["tags"]["failure"].startswith("AlgorithmError")
 

@@ -198,10 +198,10 @@ def test_states(tmp_path: Path, state: str, status: str) -> None:
 @pytest.mark.parametrize(
     ("tres", "held"),
     [
-        ("cpu=4,gres/gpu:h100=4,gres/gpu=4", {"cpu": 4, "h100": 4}),
-        ("gres/gpu=4,gres/gpu:a100=2,gres/gpu:h100=1", {"a100": 2, "h100": 1, "gpu": 1}),
-        ("gres/gpu:h100=8", {"h100": 8}),
-        ("cpu=1,gres/gpu:a100_1g.5gb=7,gres/gpu=7", {"cpu": 1, "a100": 1}),
+        ("cpu=4,gres/gpu:h100=4,gres/gpu=4", {"cpu": 4, "H100": 4}),
+        ("gres/gpu=4,gres/gpu:a100=2,gres/gpu:h100=1", {"A100": 2, "H100": 1, "gpu": 1}),
+        ("gres/gpu:h100=8", {"H100": 8}),
+        ("cpu=1,gres/gpu:a100_1g.5gb=7,gres/gpu=7", {"cpu": 1, "A100": 1}),
         ("cpu=1,gres/nic=2,license/matlab=1,bb/datawarp=10", {"cpu": 1}),
         ("cpu=1,gres/gpu=0", {"cpu": 1}),
     ],

@@ -64,7 +64,7 @@ def test_a_recorded_run_is_a_workload_and_a_holding(tmp_path: Path, monkeypatch:
     assert (workload["experiment"], workload["team"], workload["status"]) == ("ctr", "ads", "completed")
     assert (workload["accepted"], workload["metrics"], workload["kind"]) == ("true", {"auc": "0.75"}, "training")
     assert workload["tags"]["params.lr"] == "1"
-    assert (Decimal(holding["quantity"]), holding["pricing_category"]) == (2, "spot")
+    assert (Decimal(holding["quantity"]), holding["pricing_category"]) == (2, "Dynamic")
     assert (holding["start_step"], holding["end_step"], holding["kept_step"]) == ("10", "20", "20")
     assert holding["ended_at"] >= holding["started_at"]
 

@@ -61,7 +61,7 @@ def test_runs_of_the_api(tmp_path: Path) -> None:
     assert {name: Decimal(row["quantity"]) for name, row in held.items()} == {"a": 2, "b": 2}, (
         "not the eight of the machine"
     )
-    assert held["b"]["pricing_category"] == "spot"
+    assert held["b"]["pricing_category"] == "Dynamic"
 
 
 @pytest.mark.parametrize(

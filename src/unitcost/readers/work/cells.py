@@ -7,6 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
+from unitcost.errors import UnknownName
+from unitcost.facts.pricing import PricingCategory, pricing_category
 from unitcost.money import parse_amount
 
 _TRUE, _FALSE = ("true", "yes", "y", "1"), ("false", "no", "n", "0")
@@ -64,6 +66,20 @@ def truth(text: str) -> bool:
     if word not in _TRUE and word not in _FALSE:
         raise ValueError(f"{text.strip()!r} is neither yes nor no")
     return word in _TRUE
+
+
+def truth_or_none(text: str) -> bool | None:
+    """The same; None for any other word."""
+    word = text.strip().casefold()
+    return None if word not in _TRUE and word not in _FALSE else word in _TRUE
+
+
+def category(text: str) -> PricingCategory:
+    """Pricing category, in any of its words."""
+    try:
+        return pricing_category(text.strip())
+    except UnknownName as error:
+        raise ValueError(str(error)) from None
 
 
 def check_period(start: datetime | None, end: datetime | None) -> None:

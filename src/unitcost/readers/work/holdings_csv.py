@@ -15,7 +15,7 @@ NAME = "holdings-csv"
 CONVENTIONS = (
     "A row is one life of a workload: it held `quantity` accelerators (a fraction of a card counts as such) from "
     "started_at to ended_at. The accelerator cpu counts processor cores; one without a name is a GPU of unknown type.",
-    "Further columns: source, attempt, status, resource_id, node, billing_weight, pricing_category (spot, on-demand), "
+    "Further columns: source, attempt, status, resource_id, node, billing_weight, pricing_category (spot, on-demand, reserved), "
     "startup_s, start_step, end_step, kept_step.",
     "Steps are counted from the start of the run: a life begins at start_step, reaches end_step, and what it has saved "
     "last is kept_step. startup_s is the time before the first step, in seconds.",

@@ -8,6 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from unitcost.facts.pricing import spot_or_not
 from unitcost.facts.work import CPU
 from unitcost.readers.work.cells import BadCellError
 from unitcost.readers.work.kubernetes_cards import Cards, Doubts, Node, cards_of, decimal
@@ -121,7 +122,7 @@ def holdings_of(pod: Pod, status: str, node: Node, doubts: Doubts) -> list[dict[
     cores = _largest([_total([_cores(asked) for asked in pod.containers]), *(_cores(asked) for asked in pod.first)])
     life = {
         "source": SOURCE, "workload_id": pod.workload_id, "status": status, "node": pod.node, "started_at": pod.start,
-        "ended_at": pod.end, "pricing_category": {True: "spot", False: "on-demand", None: None}[node.spot],
+        "ended_at": pod.end, "pricing_category": spot_or_not(node.spot),
     }  # fmt: skip
     return [
         {**life, "accelerator": name, "quantity": None if number is None else decimal(number)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from unitcost.facts.pricing import category_named, spot_or_not
 from unitcost.facts.source import ReadOptions
 from unitcost.facts.work import ANY_GPU, WorkTable
 from unitcost.money import multiply
@@ -158,9 +159,6 @@ class _Jobs:
 def _pricing(cells: dict[str, str]) -> str:
     said = cells.get("spot", "").casefold()
     if said:
-        spot = said == "spot" or (
-            said not in ("standard", "on_demand", "on-demand", "flex_start") and read_cell("spot", said, truth)
-        )
-        return "spot" if spot else "on-demand"
-    tier = cells.get("tier", "").casefold().replace("_", "")
-    return "spot" if tier in ("lowpriority", "spot") else "on-demand" if tier == "dedicated" else ""
+        named = "Standard" if said == "flex_start" else category_named(said)
+        return named or str(spot_or_not(read_cell("spot", said, truth)))
+    return category_named(cells.get("tier", "")) or ""

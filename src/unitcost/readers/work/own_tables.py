@@ -13,7 +13,7 @@ from unitcost.facts.source import ReadOptions
 from unitcost.facts.work import ANY_GPU, STATUSES, WORK_COLUMNS, WORKLOAD_DRIVERS, WorkKind, WorkTable
 from unitcost.facts.zones import zone_of
 from unitcost.readers.opening import Source
-from unitcost.readers.work.cells import BadCellError, amount, read_cell, seconds, truth, whole
+from unitcost.readers.work.cells import BadCellError, amount, category, read_cell, seconds, truth, whole
 from unitcost.readers.work.local_times import LocalTimes
 
 #: `source` of rows that name none.
@@ -45,6 +45,8 @@ def status(text: str) -> str:
 _WAYS: dict[WorkKind, Callable[[str], Any]] = {
     "text": str, "whole": whole, "decimal": amount, "number": seconds, "truth": truth,
 }  # fmt: skip
+#: Columns of texts that hold one of a few words.
+_OF_COLUMN: dict[str, Callable[[str], Any]] = {"status": status, "pricing_category": category}
 _PERIODS = (("started_at", "ended_at"), ("period_start", "period_end"))
 
 
@@ -92,7 +94,7 @@ class OwnTable:
         values: dict[str, Any] = {"source": cells.get("source", OWN)} if "source" in columns else {}
         for name, kind in columns.items():
             if name in cells and kind in _WAYS:
-                values[name] = read_cell(name, cells[name], status if name == "status" else _WAYS[kind])
+                values[name] = read_cell(name, cells[name], _OF_COLUMN.get(name, _WAYS[kind]))
         values |= self._moments(cells, columns)
         return {**values, **{name: found for name, found in self._labels(cells, columns).items() if found}}
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from unitcost.facts.pricing import spot_or_not
 from unitcost.facts.work import ANY_GPU, WorkTable
 from unitcost.money import divide, multiply, parse_amount
 from unitcost.readers.json_rows import written
@@ -146,7 +147,7 @@ class Job:
         yield "holdings", {
             "source": SOURCE, "workload_id": self.name, "attempt": number, "status": life.status, "resource_id": arn,
             "accelerator": accelerator, "quantity": quantity, "billing_weight": self._billing_weight(quantity),
-            "pricing_category": "spot" if spot else "on-demand", "startup_s": life.startup_s, **when,
+            "pricing_category": spot_or_not(spot), "startup_s": life.startup_s, **when,
         }  # fmt: skip
         yield "resources", {
             "source": SOURCE, "resource_id": arn, "instance_type": instance_type, "accelerator": accelerator,

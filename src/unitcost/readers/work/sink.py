@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from unitcost.facts.accelerators import accelerator_name
 from unitcost.facts.source import Reject
 from unitcost.facts.work import WORK_COLUMNS, TableFile, WorkKind, WorkTable
 from unitcost.readers.tables import RAW_LIMIT
@@ -29,6 +30,8 @@ quoted: Callable[[str], str] = encode_basestring
 #: Cells of a row in their order, and a row without any.
 _CELLS = {table: itemgetter(*names) for table, names in _NAMES.items()}
 _EMPTY: dict[WorkTable, dict[str, str]] = {table: dict.fromkeys(names, "") for table, names in _NAMES.items()}
+#: Tables whose rows name an accelerator.
+_ACCELERATED: tuple[WorkTable, ...] = ("holdings", "resources")
 _BUFFER_BYTES = 256 * KIB
 _PLACES = Decimal(1).scaleb(-12)
 #: Longest row. [characters]
@@ -89,7 +92,7 @@ class Sink:
 
         For readers of millions of rows; columns that are left out are null.
         """
-        self._write(row, [(table, _CELLS[table]({**_EMPTY[table], **values})) for table, values in rows])
+        self._write(row, [(table, _CELLS[table]({**_EMPTY[table], **named(table, values)})) for table, values in rows])
 
     def _write(self, row: int, rows: Sequence[tuple[WorkTable, Sequence[str]]]) -> None:
         for table, cells in rows:
@@ -129,6 +132,13 @@ class Sink:
         return self._writers[table]
 
 
+def named(table: WorkTable, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with the one name of an accelerator, and beside it what the source calls it where that is another."""
+    native = values.get("accelerator") if table in _ACCELERATED else None
+    name = accelerator_name(native) if native else native
+    return values if name == native else {**values, "accelerator": name, "accelerator_native": native}
+
+
 def cells_of(table: WorkTable, values: Mapping[str, Any]) -> list[str]:
     """Cells of a row in the order of its columns.
 
@@ -139,6 +149,7 @@ def cells_of(table: WorkTable, values: Mapping[str, Any]) -> list[str]:
     KeyError
         When a value names no column of the table.
     """
+    values = named(table, values)
     if not values.keys() <= _NAMES[table].keys():
         unknown = sorted(values.keys() - _NAMES[table].keys())
         raise KeyError(f"{table} has no column {', '.join(unknown)}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from unitcost.facts.pricing import category_named, spot_or_not
 from unitcost.facts.work import STATUSES, WORKLOAD_DRIVERS
 from unitcost.money import multiply, parse_amount
+from unitcost.readers.work.cells import truth_or_none
 
 #: Tags, then parameters, that count the accelerators of the whole run. The first that is there counts.
 GPU_TAGS = ("unitcost.gpus", "gpus", "gpu_count", "num_gpus", "n_gpus", "accelerators", "accelerator_count")
@@ -31,8 +33,6 @@ JOB_NAMES = {
 }  # fmt: skip
 #: Job and task of an array, by which its accounting names it.
 ARRAY_NAMES = ("slurm_array_job_id", "slurm_array_task_id")
-_SPOT = frozenset({"spot", "preemptible", "true", "yes", "1", "dynamic"})
-_ON_DEMAND = frozenset({"on-demand", "on_demand", "ondemand", "false", "no", "0", "standard"})
 
 
 def gpus_of(tags: Mapping[str, str], params: Mapping[str, str]) -> Decimal | None:
@@ -55,9 +55,9 @@ def job_of(tags: Mapping[str, str], params: Mapping[str, str]) -> str:
 
 
 def pricing_of(tags: Mapping[str, str]) -> str:
-    """`spot` or `on-demand` as the tags say; empty when they do not."""
-    said = (_first(tags, SPOT_TAGS) or "").casefold()
-    return "spot" if said in _SPOT else "on-demand" if said in _ON_DEMAND else ""
+    """Pricing category that the tags state; empty when they do not."""
+    said = _first(tags, SPOT_TAGS) or ""
+    return category_named(said) or spot_or_not(truth_or_none(said)) or ""
 
 
 def status_of(status: str, tags: Mapping[str, str]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from importlib.resources import files
+from functools import cache, lru_cache
 
 from unitcost import money
 from unitcost.errors import UnknownName
-from unitcost.facts.offers import Accelerator
-from unitcost.prices.tables import rows
+from unitcost.facts.accelerator_table import TABLE
 
 #: Words of a spelling that do not tell one accelerator from another: who makes it, how it is plugged in.
 _SILENT = frozenset(
@@ -20,26 +19,73 @@ _SILENT = frozenset(
         "server", "workstation", "edition", "gpu",
     }
 )  # fmt: skip
+#: Instance of a card at the end of its name: `-MIG-1g.10gb`, ` 3g.40gb`.
+_PROFILE = re.compile(r"[-_. ]*(mig[-_. ]*)?(?<![A-Za-z0-9])\d+g\.\d+gb.*$", re.IGNORECASE)
+#: Spellings that are kept in mind; an export has a handful.
+_REMEMBERED = 4096
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _MEMORY = re.compile(r"(?P<size>\d{2,3})(gb|g)")
 #: Reported memory differs from the vendor's number by less: reserved memory, decimal against binary. [share]
 _MEMORY_MARGIN = Decimal("0.08")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """An accelerator by its one name here.
+
+    Parameters
+    ----------
+    name
+        Canonical, such as `H100-80GB`.
+    family
+        What several memory sizes share: `H100`.
+    vendor
+        Who makes it.
+    memory_gib
+        Memory of one device [GiB]; None where the vendor states none.
+    spellings
+        Other spellings, compared without case, spaces and dashes.
+    """
+
+    name: str
+    family: str
+    vendor: str
+    memory_gib: Decimal | None = None
+    spellings: tuple[str, ...] = ()
+
+
 @cache
 def accelerators() -> tuple[Accelerator, ...]:
     """All known accelerators."""
-    table = files("unitcost.prices") / "tables" / "accelerators.csv"
     return tuple(
         Accelerator(
-            name=row["name"],
-            family=row["family"],
-            vendor=row["vendor"],
-            memory_gib=Decimal(row["memory_gib"]) if row["memory_gib"] else None,
-            spellings=tuple(part for part in row["spellings"].split(";") if part),
+            name=name, family=family, vendor=vendor, memory_gib=None if memory is None else Decimal(memory),
+            spellings=spellings,
         )
-        for row in rows(table.read_text(encoding="utf-8"))
-    )
+        for name, family, vendor, memory, spellings in TABLE
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def accelerator_name(spelling: str) -> str:
+    """The one name under which tables and joins have an accelerator.
+
+    Its canonical name; the family where the source does not tell which of several memory sizes it is; the spelling
+    itself where it is not known. A MIG profile at the end is left out, as an instance is a part of the card before it.
+    """
+    card = _PROFILE.sub("", spelling)
+    exact = recognise(card)
+    if exact is not None:
+        return exact.name
+    families = {found.family for found in candidates(card)}
+    return families.pop() if len(families) == 1 else spelling
+
+
+@cache
+def family_of(name: str) -> str:
+    """Family of an accelerator by its one name; the name itself where it has no other."""
+    found = by_name().get(name)
+    return found.family if found else name
 
 
 def recognise(spelling: str, device_memory_gib: Decimal | None = None) -> Accelerator | None:

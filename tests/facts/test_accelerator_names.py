@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from unitcost.errors import UnknownName
-from unitcost.prices.accelerators import accelerators, meant_by, recognise
+from unitcost.facts.accelerators import accelerator_name, accelerators, family_of, meant_by, recognise
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,35 @@ def test_a_user_may_mean_a_family() -> None:
 def test_each_name_leads_to_itself() -> None:
     for accelerator in accelerators():
         assert recognise(accelerator.name, accelerator.memory_gib) == accelerator
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("h100", "H100"),
+        ("H100-80GB", "H100-80GB"),
+        ("NVIDIA H100 80GB HBM3", "H100-80GB"),
+        ("NVIDIA-H100-80GB-HBM3", "H100-80GB"),
+        ("NVIDIA_H100_80GB", "H100-80GB"),
+        ("nvidia-h100-mega-80gb", "H100-80GB"),
+        ("a100", "A100"),
+        ("NVIDIA_TESLA_A100", "A100"),
+        ("a100_1g.5gb", "A100"),
+        ("A100-SXM4-80GB-MIG-3g.40gb", "A100-80GB"),
+        ("NVIDIA A100-SXM4-40GB MIG 3g.20gb", "A100-40GB"),
+        ("Tesla-T4", "T4"),
+        ("tesla_v100-sxm2-16gb", "V100-16GB"),
+        ("nvidia-l4", "L4"),
+        ("gpu", "gpu"),
+        ("cpu", "cpu"),
+        ("volta", "volta"),
+        ("", ""),
+    ],
+)
+def test_a_source_that_leaves_a_doubt_names_the_family(spelling: str, name: str) -> None:
+    assert accelerator_name(spelling) == name
+    assert accelerator_name(name) == name
+
+
+def test_the_family_of_a_name() -> None:
+    assert [family_of(name) for name in ("H100-80GB", "H100", "volta")] == ["H100", "H100", "volta"]
