@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 
 from unitcost import money
+from unitcost.economics.run_effort import lives_of, run_effort, spot_figures
+from unitcost.economics.shared_jobs import share_of
 from unitcost.economics.sweeps import duplicates_of
 from unitcost.facts.runs import GroupAnswer, HeldLife, Life, Run, RunAnswer, Trial
 from unitcost.figure import Figure, figure_id, ratio, total
@@ -83,36 +86,79 @@ def _at_price(name: str, price: Decimal, lives: Sequence[HeldLife], at: str) -> 
     return ratio(figure_id("run", name, str(price), "cost", at=at), product, hour, unit="USD", label=name)
 
 
-def run_answers(
-    runs: Sequence[Run], costs: Mapping[str, Figure], lives: Mapping[str, Sequence[PricedLife]],
-    accepted: Mapping[str, bool | None], *, at: str,
-) -> list[RunAnswer]:  # fmt: skip
-    """What each run cost, the dearest first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known about runs besides their tracker's word.
 
     Parameters
     ----------
-    costs
-        Workload -> what the bill says that it held; the bill wins over prices of the settings.
+    bills
+        Job -> what the bill says that it held; the bill wins over prices of the settings.
     lives
-        Workload -> its attempts.
+        Job -> its attempts.
+    jobs
+        Run -> job of a scheduler that it is part of; a run that is missing held what it held itself.
+    sharers
+        Job -> runs that were made in it, where there are several.
     accepted
-        Workload -> whether its result counts, as the rule of the settings or the source says.
+        Run -> whether its result counts, as the rule of the settings or the source says.
+    on_demand
+        Job that held spot capacity -> price of one accelerator on demand. [USD / accelerator-hour]
     """
+
+    bills: Mapping[str, Figure]
+    lives: Mapping[str, Sequence[PricedLife]]
+    accepted: Mapping[str, bool | None]
+    jobs: Mapping[str, str] = field(default_factory=dict)
+    sharers: Mapping[str, Sequence[Run]] = field(default_factory=dict)
+    on_demand: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+def run_answers(runs: Sequence[Run], known: Known, *, at: str) -> list[RunAnswer]:
+    """What each run cost, what became of it, and what its time went into, the dearest first."""
     names = {run.workload: run.name or run.workload for run in runs}
     repeated = duplicates_of([_trial(run) for run in runs])
-    answers = []
-    for run in runs:
-        found = lives.get(run.workload, ())
-        bill = costs.get(run.workload)
-        hours = money.divide(money.add(seconds_of(life) for life, _ in found), Decimal(SECONDS_PER_HOUR))
-        answers.append(
-            RunAnswer(
-                run=run, group=run.experiment or names.get(run.parent or "", "") or run.project or "(no experiment)",
-                outcome="duplicate" if run.workload in repeated else run.status, accepted=accepted[run.workload],
-                cost=bill or held_cost(run.workload, found, at=at), from_bill=bill is not None, gpu_hours=hours,
-            )
-        )  # fmt: skip
+    answers = [
+        _answer(
+            run, known, at=at,
+            group=run.experiment or names.get(run.parent or "", "") or run.project or "(no experiment)",
+            outcome="duplicate" if run.workload in repeated else run.status,
+        )
+        for run in runs
+    ]  # fmt: skip
     return sorted(answers, key=lambda answer: (-(answer.cost.value or money.ZERO), answer.run.workload))
+
+
+def _answer(run: Run, known: Known, *, group: str, outcome: str, at: str) -> RunAnswer:
+    name = run.workload
+    job = known.jobs.get(name, name)
+    sharers, held, bill = known.sharers.get(job, ()), known.lives.get(job, ()), known.bills.get(job)
+    whole = bill or held_cost(job if sharers else name, held, at=at)
+    hours = money.divide(money.add(seconds_of(life) for life, _ in held), Decimal(SECONDS_PER_HOUR))
+    answer = RunAnswer(
+        run=run, group=group, outcome=outcome, accepted=known.accepted[name], cost=whole, from_bill=bill is not None,
+        gpu_hours=hours, no_effort="nothing tells what it held",
+    )  # fmt: skip
+    if sharers:
+        mine = share_of(run, sharers, whole, at=at)
+        return replace(
+            answer, cost=mine, gpu_hours=_part_of(hours, whole, mine), shared_by=len(sharers),
+            no_effort=f"{len(sharers)} runs share its job",
+        )  # fmt: skip
+    if not held:
+        return answer
+    lives = lives_of(held)
+    effort, why = run_effort(name, lives, whole, at=at)
+    price = known.on_demand.get(job)
+    spot = spot_figures(name, lives, whole, price, at=at) if price else None
+    return replace(answer, effort=effort, no_effort=why, spot=spot)
+
+
+def _part_of(hours: Decimal, whole: Figure, mine: Figure) -> Decimal:
+    """Hours in proportion to the cost of a part."""
+    if not whole.value or mine.value is None:
+        return money.ZERO
+    return money.divide(money.multiply(hours, mine.value), whole.value)
 
 
 def _trial(run: Run) -> Trial:

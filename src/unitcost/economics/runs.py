@@ -54,23 +54,39 @@ def realised_saving(lives: Sequence[Life], on_demand_usd_per_hour: Decimal) -> S
 
     Notes
     -----
-    On demand the useful steps would take as long as they did, at the mean speed of all steps made, after one start-up
-    of mean length: ``price * (stepping_hours * useful / made + startup_hours / attempts)``.
+    ``price * on_demand_hours(lives)`` against what was spent.
     """
     cost = run_cost(lives)
+    hours = on_demand_hours(lives)
+    on_demand = hours * Fraction(on_demand_usd_per_hour) if hours is not None else Fraction(0)
+    if not on_demand or cost.unpriced_attempts:
+        return None
+    spent = sum((usd_of(life) for life in lives if life.held_us), Fraction(0))
+    return SpotSaving(usd=cost.usd, on_demand_usd=decimal_of(on_demand), share=decimal_of(1 - spent / on_demand))
+
+
+def on_demand_hours(lives: Sequence[Life]) -> Fraction | None:
+    """Time that the useful steps would have held without interruptions; None when the steps are not known.
+
+    Returns
+    -------
+    Fraction or None
+        [accelerator-hours]
+
+    Notes
+    -----
+    On demand the useful steps would take as long as they did, at the mean speed of all steps made, after one start-up
+    of mean length: ``stepping_hours * useful / made + startup_hours / attempts``.
+    """
+    effort = run_cost(lives).effort
     started = [life for life in lives if life.held_us]
-    if cost.effort is None or not cost.effort.useful_steps or cost.unpriced_attempts:
+    if effort is None or not effort.useful_steps:
         return None
     parts = [_parts(life, later) for life, later in _with_later(in_order(started))]
     made = sum(part.made for part in parts)
     stepping = sum((part.stepping_hours for part in parts), Fraction(0))
     startup = sum((part.startup_hours for part in parts), Fraction(0))
-    hours = stepping * Fraction(cost.effort.useful_steps, made) + startup / len(started)
-    on_demand = hours * Fraction(on_demand_usd_per_hour)
-    if not on_demand:
-        return None
-    spent = sum(map(usd_of, started), Fraction(0))
-    return SpotSaving(usd=cost.usd, on_demand_usd=decimal_of(on_demand), share=decimal_of(1 - spent / on_demand))
+    return stepping * Fraction(effort.useful_steps, made) + startup / len(started)
 
 
 def in_order(lives: Sequence[Life]) -> list[Life]:

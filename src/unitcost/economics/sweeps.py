@@ -13,7 +13,7 @@ from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 _US_PER_HOUR = MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR
 _PARTS = ("completed", "duplicate", "pruned", "failed", "stopped")
-_PART_OF = {"completed": "completed", "pruned": "pruned", "failed": "failed", "timeout": "failed"}
+_PART_OF = {"completed": "completed", "pruned": "pruned", "failed": "failed", "crashed": "failed", "timeout": "failed"}
 
 
 def sweep_cost(trials: Sequence[Trial], full_hours: Decimal | None = None, own: Sequence[Life] = ()) -> SweepCost:

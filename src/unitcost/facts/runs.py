@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
 from unitcost.figure import Figure
 from unitcost.units import MICROSECONDS_PER_SECOND
@@ -213,6 +214,32 @@ class HeldLife:
     kept_step: int | None
 
 
+#: What the time of a run goes into; see `Effort`.
+EffortPart = Literal["useful", "repeated", "lost", "start-up"]
+EFFORT_PARTS: tuple[EffortPart, ...] = ("useful", "repeated", "lost", "start-up")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEffort:
+    """What a run's time and cost went into; `cost` is empty where the cost is not known."""
+
+    useful_steps: int
+    repeated_steps: int
+    lost_steps: int
+    hours: dict[EffortPart, Figure]
+    cost: dict[EffortPart, Figure]
+    per_1k_steps: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpotFigures:
+    """What the same useful steps would have cost on demand, and what spot saved of it."""
+
+    on_demand: Figure
+    saved: Figure
+    share: Figure
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswer:
     """What a run cost, and what became of it.
@@ -228,6 +255,12 @@ class RunAnswer:
         reason, where neither is known.
     from_bill
         Which of the two it is.
+    effort
+        What its time went into; None when `no_effort` says why it cannot be told.
+    spot
+        What spot capacity saved; None where none was held, or its saving cannot be told.
+    shared_by
+        How many runs name the same job; its cost is divided among them by how long each lasted.
     """
 
     run: Run
@@ -237,6 +270,10 @@ class RunAnswer:
     cost: Figure
     from_bill: bool
     gpu_hours: Decimal
+    effort: RunEffort | None = None
+    no_effort: str = ""
+    spot: SpotFigures | None = None
+    shared_by: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,11 @@ WORKLOAD_DRIVERS: dict[str, str] = {
 }
 #: Kinds that are meant to end in a result.
 RUN_KINDS = ("training", "sweep", "trial", "evaluation")
-#: How a life of a workload ended, whatever the source calls it.
-STATUSES = ("running", "completed", "failed", "cancelled", "preempted", "timeout", "pruned", "never started", "unknown")
+#: How a life of a workload ended, whatever the source calls it. One that crashed was ended by its machine, or stopped
+#: to answer; one that failed ended itself with an error.
+STATUSES = (
+    "running", "completed", "failed", "crashed", "cancelled", "preempted", "timeout", "pruned", "never started", "unknown",
+)  # fmt: skip
 ARTIFACT_KINDS = ("checkpoint", "feature table", "log", "embedding", "data set", "model", "other")
 #: Tag of a run of a tracker: `SOURCE:WORKLOAD_ID` of the scheduler's job that it is part of, which has the holdings.
 SCHEDULER_JOB = "scheduler_job"

@@ -16,13 +16,13 @@ from unitcost.attribution.states import CapacitySplitter, Paid
 from unitcost.attribution.uses import BUSY_METRICS, alone_on, uses_of
 from unitcost.economics.run_answers import group_answers
 from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
-from unitcost.facts.charges import Facet
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.work import CPU, WORKLOAD_DRIVERS
 from unitcost.figure import Figure
 from unitcost.jobs.held import held_costs_of
+from unitcost.jobs.kinds import kind_by_rule
 from unitcost.jobs.runs import runs_of
 from unitcost.ledger import Ledger
 from unitcost.ledger.spend import Question
@@ -118,7 +118,7 @@ def workers(ledger: Ledger, settings: Settings, wanted: Sequence[str]) -> dict[s
     listed = list(ledger.work.workload_facets(None if inherits else wanted))
     found = {}
     for (key, facet), decided in zip(listed, decide((facet for _, facet in listed), settings), strict=True):
-        kind = facet.get("resource_type") or _kind_by_rule(settings, facet)
+        kind = facet.get("resource_type") or kind_by_rule(settings, facet)
         by_kind = WORKLOAD_DRIVERS.get(kind, UNKNOWN_DRIVER)
         found[key] = Worker(
             workload=key, name=facet.get("resource_name") or key, kind=kind, parent=facet.get("resource_group") or "",
@@ -126,11 +126,6 @@ def workers(ledger: Ledger, settings: Settings, wanted: Sequence[str]) -> dict[s
             driver=by_kind if decided.driver == UNKNOWN_DRIVER else decided.driver,
         )  # fmt: skip
     return found
-
-
-def _kind_by_rule(settings: Settings, facet: Facet) -> str:
-    """Kind that the first matching rule of the settings gives to work whose source does not tell it."""
-    return next((rule.driver for rule in settings.work.kinds if rule.when(facet)), "")
 
 
 def _paid(asking: Asking, amounts: Amounts, places: Places) -> dict[str, list[Paid]]:

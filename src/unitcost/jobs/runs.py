@@ -4,33 +4,87 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from unitcost.attribution.accepted import AcceptedRule, accepted_by, parse_accepted
 from unitcost.attribution.work_prices import price_in_force
-from unitcost.economics.run_answers import PricedLife, run_answers
+from unitcost.economics.run_answers import Known, PricedLife, run_answers
+from unitcost.economics.shared_jobs import sharers_of
 from unitcost.facts.capacity import Capacity
 from unitcost.facts.runs import HeldLife, Run, RunAnswer
 from unitcost.facts.work import RUN_KINDS, SCHEDULER_JOB
 from unitcost.figure import Figure, figure_id, total
+from unitcost.jobs.kinds import kinds_by_rule
 
 if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking
 
+#: Currency of the prices in the settings.
+_PRICED_IN = "USD"
+
 
 def runs_of(asking: Asking, capacity: Mapping[str, Capacity]) -> list[RunAnswer]:
     """Runs of the range of the selection, the dearest first."""
-    runs = [run for run in asking.ledger.work.runs(RUN_KINDS) if _in_range(asking, run)]
+    known = _all_runs(asking)
+    runs = [run for run in known if _in_range(asking, run)]
     if not runs:
         return []
-    jobs = {run.workload: run.tags.get(SCHEDULER_JOB, run.workload) for run in runs}
-    held = asking.ledger.work.lives(sorted(set(jobs.values())))
-    lives = {workload: _priced(asking, held.get(job, ())) for workload, job in jobs.items()}
+    jobs = {run.workload: run.tags[SCHEDULER_JOB] for run in known if run.tags.get(SCHEDULER_JOB)}
+    wanted = {jobs.get(run.workload, run.workload) for run in runs}
+    lives = {job: _priced(asking, held) for job, held in asking.ledger.work.lives(sorted(wanted)).items()}
     bills = _bills(capacity, asking.settings.currency, asking.selection.tag)
-    costs = {workload: bills[job] for workload, job in jobs.items() if job in bills}
     rule = parse_accepted(asking.settings.work.accepted) if asking.settings.work.accepted else None
-    accepted = {run.workload: _accepted(rule, run) for run in runs}
-    return run_answers(runs, costs, lives, accepted, at=asking.selection.tag)
+    about = Known(
+        bills=bills, lives=lives, jobs=jobs,
+        sharers=sharers_of(known, jobs), accepted={run.workload: _accepted(rule, run) for run in runs},
+        on_demand={job: price for job in wanted if (price := _on_demand(asking, lives.get(job, ()), billed=job in bills)) is not None},
+    )  # fmt: skip
+    return run_answers(runs, about, at=asking.selection.tag)
+
+
+def _all_runs(asking: Asking) -> list[Run]:
+    """Workloads whose kind, as the source or else a rule of the settings tells, is meant to end in a result.
+
+    A job that a run says it is part of is no run by itself.
+    """
+    kinds = kinds_by_rule(asking.ledger, asking.settings)
+    named = [workload for workload, kind in kinds.items() if kind in RUN_KINDS]
+    runs = asking.ledger.work.runs(RUN_KINDS, named)
+    jobs = {run.tags[SCHEDULER_JOB] for run in runs if run.tags.get(SCHEDULER_JOB)}
+    return [
+        replace(run, kind=run.kind or kinds.get(run.workload, ""))
+        for run in runs
+        if run.kind or not {run.workload, _short(run.workload)} & jobs
+    ]
+
+
+def _short(workload: str) -> str:
+    """Key without the cluster or the namespace before the id."""
+    source, _, name = workload.partition(":")
+    return f"{source}:{name.rpartition('/')[2]}"
+
+
+def _on_demand(asking: Asking, lives: Sequence[PricedLife], *, billed: bool) -> Decimal | None:
+    """Price on demand of what was held as spot; None where nothing was, or it cannot be compared with the cost.
+
+    Prices of the settings are in USD, and a bill has what was held in the range only. A price for any category that is
+    also what the spot capacity cost says nothing about on demand.
+    """
+    rules, first = asking.settings.work.prices, asking.bounds[0]
+    found: set[Decimal] = set()
+    for life, _ in lives:
+        if not life.started_at or (billed and first and life.started_at < first):
+            return None
+        price = price_in_force(rules, life.accelerator, "Standard", life.started_at.date())
+        same = price_in_force(rules, life.accelerator, "Dynamic", life.started_at.date())
+        if price is None or (not billed and price is same):
+            return None
+        found.add(price.usd_per_hour)
+    spot = any(life.pricing_category == "Dynamic" for life, _ in lives)
+    comparable = not billed or asking.settings.currency == _PRICED_IN
+    return found.pop() if spot and comparable and len(found) == 1 else None
 
 
 def _in_range(asking: Asking, run: Run) -> bool:

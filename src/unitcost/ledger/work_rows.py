@@ -163,8 +163,8 @@ class WorkRows:
         )
         return dict(self._con.execute(sql, {"names": list(names)}).fetchall())
 
-    def runs(self, kinds: Sequence[str]) -> list[Run]:
-        """Workloads of these kinds, and those that are known to be accepted or not."""
+    def runs(self, kinds: Sequence[str], named: Sequence[str] = ()) -> list[Run]:
+        """Workloads of these kinds, those that are named, and those that are known to be accepted or not."""
         sql = query("runs").format(workloads=query("current_workloads"))
         return [
             Run(
@@ -172,7 +172,7 @@ class WorkRows:
                 accepted=row[7], started_at=_utc(row[8]), ended_at=_utc(row[9]), config_key=row[10],
                 metrics=_texts(row[11]), tags=_texts(row[12]),
             )
-            for row in self._con.execute(sql, {"kinds": list(kinds)}).fetchall()
+            for row in self._con.execute(sql, {"kinds": list(kinds), "named": list(named)}).fetchall()
         ]  # fmt: skip
 
     def lives(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:

@@ -11,6 +11,7 @@ from unitcost.facts.answers import EndpointAnswer
 from unitcost.facts.capacity import Capacity, HeldCost, StatePart, WorkAnswers, Worker
 from unitcost.facts.naming import spelt_owner
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind, WorkBilling
+from unitcost.facts.runs import RunAnswer
 from unitcost.facts.stored import StoredPart
 from unitcost.figure import Figure
 from unitcost.units import CENT_PLACES
@@ -72,10 +73,30 @@ def runs(found: WorkAnswers | None) -> dict[str, Any]:
                 "outcome": answer.outcome, "accepted": answer.accepted, "currency": answer.cost.unit,
                 "cost": None if answer.cost.value is None else money.text(answer.cost.value),
                 "from_bill": answer.from_bill, "accelerator_hours": money.text(answer.gpu_hours),
-                "reason": answer.cost.note or None, "figure": answer.cost.id,
+                "reason": answer.cost.note or None, "figure": answer.cost.id, "shared_by": answer.shared_by,
+                **_effort(answer),
             }
             for answer in found.runs
         ],
+    }  # fmt: skip
+
+
+def _effort(answer: RunAnswer) -> dict[str, Any]:
+    """What the time and the cost of a run went into, and what spot saved."""
+    effort, spot = answer.effort, answer.spot
+    return {
+        "no_effort": answer.no_effort or None,
+        "effort": None if effort is None else {
+            "useful_steps": effort.useful_steps, "repeated_steps": effort.repeated_steps, "lost_steps": effort.lost_steps,
+            "hours": {part: _text(figure) for part, figure in effort.hours.items()},
+            "cost": {part: _text(figure) for part, figure in effort.cost.items()},
+            "cost_per_1k_useful_steps": None if effort.per_1k_steps.value is None else money.text(effort.per_1k_steps.value),
+            "figure": effort.per_1k_steps.id,
+        },
+        "spot": None if spot is None else {
+            "on_demand": _text(spot.on_demand), "saved": _text(spot.saved),
+            "realised_saving": None if spot.share.value is None else money.text(spot.share.value), "figure": spot.share.id,
+        },
     }  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def test_no_text_breaks_it_and_nothing_is_lost(tmp_path: Path, rows: list[str]) 
 @pytest.mark.parametrize(
     ("state", "status"),
     [
-        ("COMPLETED", "completed"), ("FAILED", "failed"), ("NODE_FAIL", "failed"), ("OUT_OF_MEMORY", "failed"),
+        ("COMPLETED", "completed"), ("FAILED", "failed"), ("NODE_FAIL", "crashed"), ("OUT_OF_MEMORY", "failed"),
         ("OUT_OF_ME+", "failed"), ("CANCELLED by 1001", "cancelled"), ("CANCELLED+", "cancelled"), ("TIMEOUT", "timeout"),
         ("DEADLINE", "timeout"), ("PREEMPTED", "preempted"), ("REQUEUED", "preempted"), ("RUNNING", "running"),
         ("CD", "completed"), ("SLEEPWALKING", "unknown"), ("", "unknown"),
@@ -249,7 +249,7 @@ def test_lives_are_numbered_by_their_start(tmp_path: Path, order: list[int]) -> 
     loaded = take_text(dump(*(LIVES[i] for i in order)), tmp_path, timezone="UTC")
     found = loaded.column("holdings", "attempt", "status", "ended_at")
     ends = (f"{DAY} 01:00:00.000000", f"{DAY} 03:00:00.000000")
-    assert found == [("1", "preempted", ends[0]), ("2", "failed", ends[1]), ("3", "running", None)]
+    assert found == [("1", "preempted", ends[0]), ("2", "crashed", ends[1]), ("3", "running", None)]
     workload = loaded.column("workloads", "status", "started_at", "ended_at")
     assert workload == [("running", f"{DAY} 00:00:00.000000", None)]
     assert "still running when the dump was made, and so have no end: 1." in loaded.flags

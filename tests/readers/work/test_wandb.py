@@ -36,7 +36,7 @@ def test_runs_of_the_exported_table(tmp_path: Path) -> None:
     assert first["tags"]["best"] == "yes"
     assert first["metrics"]["val/acc"] == "0.93"
     assert "config_key" not in first
-    assert runs["fast-2@2031-04-01T00:00:00.000Z"]["status"] == "failed"
+    assert runs["fast-2@2031-04-01T00:00:00.000Z"]["status"] == "crashed"
     assert runs["sw1"]["kind"] == "sweep"
     assert "ended_at" not in runs["fast-1@2031-04-02T00:00:00.000Z"]
     assert [Decimal(row["quantity"]) for row in told.rows("holdings")] == [4, 4]

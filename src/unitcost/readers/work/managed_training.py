@@ -44,7 +44,7 @@ _OPTIONAL = (
 #: State, without its prefix and signs -> ours.
 _STATUSES = {
     "succeeded": "completed", "completed": "completed", "finished": "completed", "partiallysucceeded": "completed",
-    "failed": "failed", "notresponding": "failed", "expired": "timeout", "cancelled": "cancelled", "canceled": "cancelled",
+    "failed": "failed", "notresponding": "crashed", "expired": "timeout", "cancelled": "cancelled", "canceled": "cancelled",
     "running": "running", "cancelling": "running", "cancelrequested": "running", "finalizing": "running",
     "updating": "running", "paused": "running", "pending": "never started", "queued": "never started",
     "notstarted": "never started", "preparing": "never started", "starting": "never started",

@@ -27,7 +27,7 @@ _PREFIXES = {"tag.": "tags", "tags.": "tags", "metric.": "metrics", "metrics.": 
 #: Other words for how a life ended.
 _STATUS_OF = {
     **{status: status for status in STATUSES}, "done": "completed", "finished": "completed", "succeeded": "completed",
-    "success": "completed", "complete": "completed", "crashed": "failed", "error": "failed", "failure": "failed",
+    "success": "completed", "complete": "completed", "error": "failed", "failure": "failed",
     "canceled": "cancelled", "killed": "cancelled", "stopped": "cancelled", "interrupted": "preempted",
     "evicted": "preempted", "timed out": "timeout",
 }  # fmt: skip

@@ -38,7 +38,7 @@ CONVENTIONS = (
     "AllocTRES, as the weights of the partition make it; it stands on one holding of a life only, so it adds up.",
     "A life lasts from Start to End, time in which it was suspended included. An End of Unknown means that it had not "
     "ended when the dump was made. A job without a Start, or without nodes, never started and holds nothing.",
-    "NODE_FAIL and OUT_OF_MEMORY are failures, DEADLINE is a timeout, and REQUEUED is a life that was cut short like "
+    "NODE_FAIL is a crash, OUT_OF_MEMORY a failure, DEADLINE is a timeout, and REQUEUED is a life that was cut short like "
     "one that was preempted. The word itself stays in the tag `state`.",
     "Times are local to the cluster and name no zone, so `timezone` is asked for.",
     "What a job is for does not stand in the dump: its kind stays unknown until rules say so.",

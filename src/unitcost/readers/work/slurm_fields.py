@@ -70,8 +70,8 @@ STEP = re.compile(_JOB + r"\.[\w-]+(?:\+\d+)?", re.ASCII)
 
 #: State of a job -> how its life ended. A word may be cut off and end in a plus sign.
 _STATUS_OF = {
-    "COMPLETED": "completed", "FAILED": "failed", "NODE_FAIL": "failed", "OUT_OF_MEMORY": "failed",
-    "BOOT_FAIL": "failed", "LAUNCH_FAILED": "failed", "RECONFIG_FAIL": "failed", "CANCELLED": "cancelled",
+    "COMPLETED": "completed", "FAILED": "failed", "NODE_FAIL": "crashed", "OUT_OF_MEMORY": "failed",
+    "BOOT_FAIL": "crashed", "LAUNCH_FAILED": "crashed", "RECONFIG_FAIL": "crashed", "CANCELLED": "cancelled",
     "REVOKED": "cancelled", "PREEMPTED": "preempted", "REQUEUED": "preempted", "TIMEOUT": "timeout",
     "DEADLINE": "timeout", "PENDING": "never started", "REQUEUE_HOLD": "never started", "REQUEUE_FED": "never started",
     "RESV_DEL_HOLD": "never started", "SPECIAL_EXIT": "failed", "RUNNING": "running", "SUSPENDED": "running",

@@ -24,7 +24,7 @@ _NO_VALUE = frozenset({"", "None", "Unknown", "(null)", "N/A"})
 _NO_NODES = frozenset({"None assigned", "None", "(null)"})
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?", re.ASCII)
 #: Ends of a life that show that it had begun.
-_RAN = frozenset({"completed", "failed", "timeout", "preempted"})
+_RAN = frozenset({"completed", "failed", "crashed", "timeout", "preempted"})
 #: Fields that become tags, and the names of the tags; few values each, so that they are put together once.
 _TAGS = {
     "User": "user", "Group": "group", "Partition": "partition", "QOS": "qos", "State": "state", "Reason": "reason",

@@ -24,7 +24,7 @@ NAME = "wandb"
 CONVENTIONS = (
     "A run lasts as many seconds as its runtime from when it was created; one in the state running has no end. Times are "
     "UTC.",
-    "A run of a sweep is a trial, and the sweep its parent. A crashed run stopped sending and counts as failed.",
+    "A run of a sweep is a trial, and the sweep its parent. A crashed run stopped sending.",
     "Accelerators are counted by a tag or a parameter of the run (gpus, num_gpus ...). The gpu_count of W&B's metadata is "
     "that of the machine and counts nothing.",
     "In JSON, config is what was configured and summary has the last values of metrics. The exported table does not tell "

@@ -15,7 +15,7 @@ from unitcost.readers.work.tracker_names import KIND_TAG
 SOURCE = "wandb"
 #: State -> ours. A run that crashed stopped sending; one that was killed was stopped by somebody.
 STATES = {
-    "finished": "completed", "failed": "failed", "crashed": "failed", "killed": "cancelled", "running": "running",
+    "finished": "completed", "failed": "failed", "crashed": "crashed", "killed": "cancelled", "running": "running",
     "preempted": "preempted", "preempting": "preempted", "pending": "never started", "queued": "never started",
 }  # fmt: skip
 #: Columns of the exported table that are neither parameters nor metrics.

@@ -8,6 +8,7 @@ from unitcost.facts.runs import GroupAnswer, RunAnswer
 from unitcost.figure import Figure, figure_id, total
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Cell, Column, Section, Table
+from unitcost.report.sections import efforts
 from unitcost.report.sections.tables import TOP
 
 _GOOD = ("completed",)
@@ -18,7 +19,11 @@ def runs(given: ReportInput) -> Section | None:
     if given.work is None or not given.work.runs:
         return None
     answers = given.work.runs
-    tables = [_groups(given.work.groups), _outcomes(given, answers), _dearest(answers)]
+    at = given.selection.tag
+    tables = [
+        _groups(given.work.groups), _outcomes(given, answers), *efforts.efforts(answers, at=at),
+        *efforts.spot(answers, at=at), _dearest(answers),
+    ]  # fmt: skip
     return Section(
         key="runs", title="Runs", question="What did one accepted result cost, failures included?",
         tables=tuple(tables), notes=tuple(_notes(given, answers)),
@@ -89,4 +94,4 @@ def _notes(given: ReportInput, answers: tuple[RunAnswer, ...]) -> list[str]:
             f"{len(unpriced)} runs have no cost: neither a bill nor a price under [work] covers what they held, or "
             "nothing tells what that was. They are unpriced, not free."
         )
-    return notes
+    return [*notes, *efforts.notes(answers)]
