@@ -313,3 +313,12 @@ def test_the_moments_of_samples_are_utc(tmp_path: Path) -> None:
     assert first == datetime(2031, 9, 1, 0, 0, 0, 250_000)
     assert last == datetime(2031, 9, 1, 0, 1, 0, 500_000)
     assert at(0).timestamp() == START_S
+
+
+def test_how_long_a_gap_may_be_is_said(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    points = [*steady(80.0, 11), *steady(80.0, 11, first_s=3_000)]
+    desk.take(answer(series(BUSY, points, UUID="GPU-1")))
+    with desk.ledger() as ledger:
+        known = {gap: ledger.gauges(at(0), at(HOUR), gap_intervals=gap)[0].known_s for gap in (3, 39, 40)}
+    assert known == {3: 21 * 60, 39: 21 * 60, 40: HOUR}

@@ -160,6 +160,7 @@ def _work(table: schema.WorkTable) -> WorkRules:
     return WorkRules(
         billing=table.billing,
         accepted=table.accepted,
+        gap_intervals=table.gap_intervals,
         prices=tuple(
             WorkPrice(
                 accelerator=price.accelerator, usd_per_hour=price.usd_per_hour,

@@ -12,6 +12,7 @@ from unitcost import money
 from unitcost.errors import UnitcostError, UnknownName
 from unitcost.facts.days import check_day, month_start
 from unitcost.facts.encodings import codec_of
+from unitcost.facts.measured import GAP_INTERVALS
 from unitcost.facts.pricing import pricing_category
 from unitcost.facts.when import facet_column, parse
 from unitcost.facts.work import WORKLOAD_DRIVERS
@@ -257,6 +258,7 @@ class WorkTable(Table):
     accepted: str = ""
     prices: list[WorkPriceTable] = []
     kinds: list[RuleTable] = []
+    gap_intervals: Annotated[int, Field(ge=1, le=1000)] = GAP_INTERVALS
 
     @model_validator(mode="after")
     def _kinds_known(self) -> WorkTable:

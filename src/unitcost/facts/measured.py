@@ -11,7 +11,8 @@ from typing import Literal
 IncrementsBy = Literal["series", "workload", "resource", "node", "metric"]
 #: What means of gauges are taken for: each card, or each workload on each card.
 GaugesBy = Literal["resource", "workload"]
-#: A gap of more than so many scrape intervals is a time of which nothing is known.
+#: A gap of more than so many scrape intervals is a time of which nothing is known, or in which a pod was not there. Two
+#: failed scrapes are bridged, as Prometheus itself looks back five minutes at a usual interval of one or two.
 GAP_INTERVALS = 3
 
 #: Counter of useful units -> what a unit is called. `predictions` and `requests` are never the same.

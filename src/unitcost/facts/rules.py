@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from unitcost.facts.charges import CostKind
+from unitcost.facts.measured import GAP_INTERVALS
 from unitcost.facts.source import ReadOptions
 from unitcost.facts.when import When
 
@@ -157,12 +158,16 @@ class WorkPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRules:
-    """What the user says about work: what is charged for, at which prices, which results count, which kind it is."""
+    """What the user says about work: what is charged for, at which prices, which results count, which kind it is.
+
+    A gap of more than `gap_intervals` usual intervals in a measurement is a time of which nothing is known.
+    """
 
     billing: WorkBilling = "accelerators"
     accepted: str = ""
     prices: tuple[WorkPrice, ...] = ()
     kinds: tuple[DriverRule, ...] = ()
+    gap_intervals: int = GAP_INTERVALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,10 +59,11 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
         return {}
     held = held_by_place(places, asking.ledger.work.held())
     start, end = asking.bounds
+    gap = asking.settings.work.gap_intervals
     alone = alone_on(asking.ledger.work.cards(), places, held)
     uses = uses_of(
-        asking.ledger.gauges(start, end, by="workload", metrics=BUSY_METRICS),
-        asking.ledger.work.use_of_holders(start, end, alone, BUSY_METRICS), places, held,
+        asking.ledger.gauges(start, end, by="workload", metrics=BUSY_METRICS, gap_intervals=gap),
+        asking.ledger.work.use_of_holders(start, end, alone, BUSY_METRICS, gap_intervals=gap), places, held,
     )  # fmt: skip
     splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses=uses, at=amounts.selection.tag)
     return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}

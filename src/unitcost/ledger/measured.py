@@ -13,7 +13,7 @@ import duckdb
 
 from unitcost import money
 from unitcost.errors import UnknownName
-from unitcost.facts.measured import GAP_INTERVALS, OUTPUT_UNITS, AloneOn, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
+from unitcost.facts.measured import OUTPUT_UNITS, AloneOn, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
 from unitcost.facts.metered import is_useless, service_of
 from unitcost.facts.spend import OutputRow, Selection
 from unitcost.ledger.bulk import insert_columns
@@ -78,10 +78,12 @@ def gauges(
     *,
     by: GaugesBy,
     metrics: Sequence[str],
+    gap_intervals: int,
 ) -> list[GaugeRow]:
     """Means of gauges of cards over `[start, end)`, in the order of metric, card and workload."""
     chosen = _BY_WORKLOAD if by == "workload" else _BY_CARD
-    rows = _ask_gauges(con, _window(start, end) | _chosen(metrics), chosen, "SELECT * FROM pods")
+    given = _window(start, end) | _chosen(metrics) | {"gap_intervals": gap_intervals}
+    rows = _ask_gauges(con, given, chosen, "SELECT * FROM pods")
     return [_gauge(row, start, end, by) for row in rows]
 
 
@@ -92,6 +94,7 @@ def gauges_of_holders(
     *,
     alone: Sequence[AloneOn],
     metrics: Sequence[str],
+    gap_intervals: int,
 ) -> list[GaugeRow]:
     """Means of gauges of cards while one workload alone held something of their place, by card and workload."""
     places = {cards: place for place, cards in enumerate(dict.fromkeys(one.cards for one in alone))}
@@ -111,13 +114,14 @@ def gauges_of_holders(
         {"place": [places[one.cards] for one in alone], "workload_id": [one.workload for one in alone],
          "start_us": [one.start_us for one in alone], "end_us": [one.end_us for one in alone]},
     )  # fmt: skip
-    rows = _ask_gauges(con, _window(start, end) | _chosen(metrics), _BY_HOLDER, _HOLDERS)
+    given = _window(start, end) | _chosen(metrics) | {"gap_intervals": gap_intervals}
+    rows = _ask_gauges(con, given, _BY_HOLDER, _HOLDERS)
     return [_gauge(row, start, end, "workload") for row in rows]
 
 
 def _ask_gauges(con: duckdb.DuckDBPyConnection, given: dict[str, Any], chosen: str, names: str) -> list[Any]:
     sql = query("gauges").format(chosen=chosen, names=names)
-    return con.execute(sql, given | {"gap_intervals": GAP_INTERVALS}).fetchall()
+    return con.execute(sql, given).fetchall()
 
 
 def _gauge(row: tuple[Any, ...], start: datetime | None, end: datetime | None, by: GaugesBy) -> GaugeRow:

@@ -15,7 +15,7 @@ import duckdb
 
 from unitcost.errors import LedgerBusy, LedgerMismatch, UnitcostError
 from unitcost.facts.charges import FACET_COLUMNS, Facet
-from unitcost.facts.measured import GaugeRow, GaugesBy, IncrementRow, IncrementsBy
+from unitcost.facts.measured import GAP_INTERVALS, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
 from unitcost.facts.rules import OWNER_KINDS, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
 from unitcost.facts.spend import (
@@ -333,6 +333,7 @@ class Ledger:
         *,
         by: GaugesBy = "resource",
         metrics: Sequence[str] = (),
+        gap_intervals: int = GAP_INTERVALS,
     ) -> list[GaugeRow]:
         """Means of states of cards over `[start, end)`, weighted by time: one measurement per card, not per pod.
 
@@ -345,7 +346,7 @@ class Ledger:
         metrics
             Our names of the metrics; empty = all.
         """
-        return measured.gauges(self._con, start, end, by=by, metrics=metrics)
+        return measured.gauges(self._con, start, end, by=by, metrics=metrics, gap_intervals=gap_intervals)
 
     def metered_outputs(self, selection: Selection) -> list[OutputRow]:
         """Useful units per service and UTC day that counters of model servers have counted in the range."""

@@ -131,10 +131,16 @@ class WorkRows:
         return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
 
     def use_of_holders(
-        self, start: datetime | None, end: datetime | None, alone: Sequence[AloneOn], metrics: Sequence[str]
+        self,
+        start: datetime | None,
+        end: datetime | None,
+        alone: Sequence[AloneOn],
+        metrics: Sequence[str],
+        *,
+        gap_intervals: int,
     ) -> list[GaugeRow]:
         """States of cards during `[start, end)` while one workload alone held something of their place."""
-        return gauges_of_holders(self._con, start, end, alone=alone, metrics=metrics)
+        return gauges_of_holders(self._con, start, end, alone=alone, metrics=metrics, gap_intervals=gap_intervals)
 
     def counts(self) -> WorkCounts:
         """Lives without an end, and workloads that never started."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from unitcost.facts.measured import GAP_INTERVALS
+
 #: `[start, end)` in seconds since 1970; of no length when it was seen once and nobody knows how often one looked.
 Span = tuple[float, float]
-#: A gap longer than so many steps is a time in which it was not there.
-GAP_STEPS = 3
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Spans:
     def spans(self, step_s: float | None = None) -> list[Span]:
         """Times in which it was there, in order; what was seen stands for one step, and short gaps are bridged."""
         step = step_s or self.step_s or 0.0
-        reach = GAP_STEPS * step
+        reach = GAP_INTERVALS * step
         merged: list[Span] = []
         for first, last in sorted(part for run in self._runs for part in run.seen(reach)):
             if merged and first - merged[-1][1] <= reach:
