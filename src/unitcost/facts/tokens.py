@@ -130,6 +130,10 @@ class TokenCounts:
         return self.prompt_tokens + sum(self.of(c) for c in OUTPUT_CLASSES if c != "reasoning")
 
 
+#: What is counted of a call, by name: all tokens by class, and searches.
+COUNTED = tuple(field.name for field in fields(TokenCounts) if field.name != "requests")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrice:
     """What a model charges from one moment to another.

@@ -11,13 +11,15 @@ from typing import Literal
 
 from unitcost.facts.drivers import DEVELOPMENT, EVALUATION, PLATFORM, PREPROCESSING, SERVING, TRAINING
 from unitcost.facts.source import Reject
+from unitcost.facts.tokens import COUNTED
 
 #: `epoch`: seconds since 1970-01-01 UTC, as many places as the source has; `time`: a UTC moment; `labels`: a JSON
-#: object of texts.
-WorkKind = Literal["text", "time", "epoch", "whole", "decimal", "number", "truth", "labels"]
+#: object of texts; `word`: a text that is empty, never null, where there is none.
+WorkKind = Literal["text", "word", "time", "epoch", "whole", "decimal", "number", "truth", "labels"]
 WorkTable = Literal[
-    "workloads", "resources", "holdings", "outputs", "series", "samples", "artifacts", "model_versions", "qualities"
-]
+    "workloads", "resources", "holdings", "outputs", "series", "samples", "artifacts", "model_versions", "qualities",
+    "calls",
+]  # fmt: skip
 
 #: Kinds of workload, and the driver that each is for.
 WORKLOAD_DRIVERS: dict[str, str] = {
@@ -94,6 +96,18 @@ WORK_COLUMNS: dict[WorkTable, tuple[tuple[str, WorkKind], ...]] = {
     "qualities": (
         ("subject", "text"), ("metric", "text"), ("value", "number"), ("n", "whole"), ("data_set", "text"),
         ("measured_at", "time"), ("basis", "text"),
+    ),
+    # Calls of models. A row is one call, or the sum of `requests` calls from `called_at` to `ended_at`. `attempt` is 1 for
+    # the first; null is not known, here as everywhere. Tokens are in classes that do not overlap, as in `TokenCounts`,
+    # whatever the source counts; how it counts stands in the conventions. `reported_cost` is what the source says the
+    # call cost, `avoided_cost` what a cache of the gateway saved. `facts/calls.py` has the words of these columns.
+    "calls": (
+        ("call_id", "text"), ("parent_id", "text"), ("attempt", "whole"), ("called_at", "time"), ("ended_at", "time"),
+        ("requests", "whole"), ("provider", "text"), ("model", "text"), ("variant", "word"), ("region", "text"),
+        ("key", "text"), ("caller", "text"), ("status", "text"), *((name, "whole") for name in COUNTED),
+        ("reported_cost", "decimal"), ("reported_currency", "text"), ("cost_basis", "text"),
+        ("avoided_cost", "decimal"), ("input_convention", "text"), ("output_convention", "text"), ("accepted", "truth"),
+        ("notes", "text"), ("tags", "labels"),
     ),
 }  # fmt: skip
 

@@ -187,12 +187,19 @@ CREATE TABLE samples (
     series_key BIGINT NOT NULL, sampled_at TIMESTAMP NOT NULL, value DOUBLE
 );
 
+-- A row is one call, or the sum of `requests` calls. Tokens are in classes that do not overlap; null is not known.
 CREATE TABLE calls (
     load_id BIGINT NOT NULL, row_number BIGINT NOT NULL,
-    called_at TIMESTAMP, provider VARCHAR, model VARCHAR, key VARCHAR, status VARCHAR,
-    fresh_input_tokens BIGINT, cache_read_tokens BIGINT, cache_write_5min_tokens BIGINT,
-    cache_write_1h_tokens BIGINT, output_tokens BIGINT,
-    cost DECIMAL(38, 12), currency VARCHAR, price_record VARCHAR, tags MAP(VARCHAR, VARCHAR)
+    call_id VARCHAR, parent_id VARCHAR, attempt BIGINT, called_at TIMESTAMP, ended_at TIMESTAMP, requests BIGINT,
+    provider VARCHAR, model VARCHAR, variant VARCHAR NOT NULL, region VARCHAR, key VARCHAR, caller VARCHAR,
+    status VARCHAR NOT NULL,
+    input_tokens BIGINT, cache_read_tokens BIGINT, cache_write_5m_tokens BIGINT, cache_write_1h_tokens BIGINT,
+    cache_write_tokens BIGINT, input_audio_tokens BIGINT, cache_read_audio_tokens BIGINT, input_image_tokens BIGINT,
+    cache_read_image_tokens BIGINT, input_video_tokens BIGINT, output_tokens BIGINT, reasoning_tokens BIGINT,
+    citation_tokens BIGINT, output_audio_tokens BIGINT, output_image_tokens BIGINT, output_video_tokens BIGINT,
+    web_searches BIGINT,
+    reported_cost DECIMAL(38, 12), reported_currency VARCHAR, cost_basis VARCHAR, avoided_cost DECIMAL(38, 12),
+    input_convention VARCHAR, output_convention VARCHAR, accepted BOOLEAN, notes VARCHAR, tags MAP(VARCHAR, VARCHAR)
 );
 
 CREATE TABLE invoices (
@@ -255,3 +262,29 @@ SELECT min(load_id) AS load_id, arg_min(row_number, (load_id, row_number)) AS ro
 FROM runs GROUP BY source, workload_id, node, quantity, run
 UNION ALL BY NAME
 SELECT h.* FROM holdings h JOIN loads USING (load_id) WHERE reader <> 'prometheus' OR started_at IS NULL OR ended_at IS NULL;
+
+-- Calls, each once. Rows of one id and attempt that state as many tokens of input and of output are one call, in
+-- whichever convention: the row counts that has a reported cost, then that which knows most classes, then the first.
+-- A span that repeats what its children state counts through them.
+CREATE VIEW counted_calls AS
+WITH twice AS (
+    SELECT hash(call_id) AS id FROM calls WHERE call_id IS NOT NULL GROUP BY id HAVING count(*) > 1
+),
+stated AS (
+    SELECT load_id, row_number, call_id, attempt, requests, reported_cost IS NULL AS no_cost, cost_basis,
+        list_sum([input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_write_tokens,
+            input_audio_tokens, cache_read_audio_tokens, input_image_tokens, cache_read_image_tokens,
+            input_video_tokens]) AS prompt,
+        list_sum([output_tokens, citation_tokens, output_audio_tokens, output_image_tokens, output_video_tokens]) AS answer,
+        list_count([input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_write_tokens,
+            output_tokens, reasoning_tokens]) AS known
+    FROM calls WHERE hash(call_id) IN (SELECT id FROM twice) AND NOT coalesce(contains(notes, 'repeats-children'), false)
+),
+again AS (
+    SELECT load_id, row_number FROM stated QUALIFY row_number() OVER (
+        PARTITION BY call_id, attempt, requests, coalesce(prompt, 0), coalesce(answer, 0)
+        ORDER BY no_cost, cost_basis DESC NULLS LAST, known DESC, load_id, row_number
+    ) > 1
+)
+SELECT * FROM calls ANTI JOIN again USING (load_id, row_number)
+WHERE NOT coalesce(contains(notes, 'repeats-children'), false);

@@ -10,6 +10,7 @@ from unitcost.units import MICROSECONDS_PER_SECOND
 #: Kind of a column -> its value, made of the text cell.
 _CASTS: dict[WorkKind, str] = {
     "text": "{0}",
+    "word": "coalesce({0}, '')",
     "time": "CAST({0} AS TIMESTAMP)",
     "epoch": f"make_timestamp(CAST(CAST({{0}} AS DECIMAL(30, 6)) * {MICROSECONDS_PER_SECOND} AS BIGINT))",
     "whole": "CAST({0} AS BIGINT)",

@@ -221,6 +221,6 @@ def labels_cell(value: Mapping[str, Any]) -> str:
 
 
 _WAYS: dict[WorkKind, Callable[[Any], str]] = {
-    "text": _text, "time": time_cell, "epoch": _epoch, "whole": _whole, "decimal": decimal_cell, "number": _number,
+    "text": _text, "word": _text, "time": time_cell, "epoch": _epoch, "whole": _whole, "decimal": decimal_cell, "number": _number,
     "truth": _truth, "labels": labels_cell,
 }  # fmt: skip
