@@ -44,6 +44,19 @@ def place(periods: Iterable[tuple[datetime, datetime]], granularity: Granularity
     return [placement for start, end in periods for placement in _place_one(start, end, calendar)]
 
 
+def months_between(first: datetime, last: datetime, zone: str) -> list[tuple[str, datetime, datetime]]:
+    """Months of a zone from that of one moment to that of another: label, first moment and the first after it, UTC."""
+    calendar = _Calendar("month", zone_of(zone))
+    day: date | None = calendar.bucket_of(first)
+    found: list[tuple[str, datetime, datetime]] = []
+    while day is not None and (not found or calendar.edge(day) <= last):
+        following = calendar.after(day)
+        end = calendar.edge(following) if following else _LAST
+        found.append((calendar.label(day), calendar.edge(day), end))
+        day = following
+    return found
+
+
 def selection_bounds(selection: Selection) -> tuple[datetime | None, datetime | None]:
     """First moment of a selection, and the first after it."""
     zone = zone_of(selection.timezone)

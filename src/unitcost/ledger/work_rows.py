@@ -16,6 +16,7 @@ from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection, SpendRow
 from unitcost.facts.stored import Kept
+from unitcost.ledger.call_rows import CallRows
 from unitcost.ledger.measured import gauges_of_holders
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
@@ -40,6 +41,11 @@ class WorkRows:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
+
+    @property
+    def calls(self) -> CallRows:
+        """What is known about calls of models."""
+        return CallRows(self._con)
 
     def resources(self) -> list[KnownResource]:
         """Cards, nodes and instances that somebody told of, held or watched."""

@@ -1,0 +1,157 @@
+"""Calls of models: who called what, what that cost at the prices in force, and the rows behind a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from unitcost.facts.call_sums import CallGroup, CallName, CallQuestion, CallRow, CallSum
+from unitcost.facts.tokens import TOKEN_CLASSES, TokenClass
+from unitcost.ledger import call_pricing
+from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.spend import query
+
+_FAR = 2**62
+
+
+class CallRows:
+    """Asks an open ledger about calls."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+
+    def any(self) -> bool:
+        """Whether there are calls."""
+        return bool(self._con.execute("SELECT 1 FROM calls LIMIT 1").fetchall())
+
+    def names(self) -> list[CallName]:
+        """What calls say they called, each once."""
+        sql = "SELECT DISTINCT coalesce(provider, ''), coalesce(model, ''), variant FROM calls ORDER BY ALL"
+        return [CallName(provider=row[0], model=row[1], variant=row[2]) for row in self._con.execute(sql).fetchall()]
+
+    def span(self) -> tuple[datetime, datetime] | None:
+        """First and last moment of a call, UTC; None when no call has a time."""
+        row = self._con.execute("SELECT min(called_at), max(called_at) FROM calls").fetchall()[0]
+        return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row[0] else None
+
+    def tag_keys(self) -> list[str]:
+        """Keys of tags on calls, each once."""
+        sql = "SELECT DISTINCT unnest(map_keys(tags)) AS key FROM calls WHERE tags IS NOT NULL ORDER BY key"
+        return [row[0] for row in self._con.execute(sql).fetchall()]
+
+    def doubtful(self) -> tuple[int, int]:
+        """Rows that are not counted: they repeat another row of the same call, or what the calls below them state."""
+        sql = (
+            "SELECT count(*) FILTER (WHERE contains(notes, 'repeats-children')), count(*), (SELECT count(*) FROM counted_calls) "
+            "FROM calls"
+        )
+        repeats, rows, counted = self._con.execute(sql).fetchall()[0]
+        return rows - counted - repeats, repeats
+
+    def sums(self, question: CallQuestion) -> list[CallSum]:
+        """Tokens and costs by group, in a fixed order."""
+        classes = self._classes()
+        keys = _keys(question)
+        priced = self._prepare(question, classes)
+        counts = "".join(f", CAST(sum({c}_tokens) AS HUGEINT)" for c in classes)
+        sql = query("call_sums").format(keys=", ".join(keys), tokens=counts, priced=priced)
+        rows = self._con.execute(sql, {"currency": question.currency}).fetchall()
+        bounds = self._bounds(question, classes, priced)
+        width = len(keys)
+        return [_sum(row[:width], row[width:], classes, bounds.get(row[:width])) for row in rows]
+
+    def rows(self, question: CallQuestion, groups: Sequence[CallGroup], limit: int | None) -> list[CallRow]:
+        """Rows of some groups, the dearest first."""
+        if not groups:
+            return []
+        classes = self._classes()
+        keys = _keys(question)
+        self._want(groups, len(keys))
+        on = " AND ".join(f"CAST(p.{key} AS VARCHAR) IS NOT DISTINCT FROM w.v{place}" for place, key in enumerate(keys))
+        counts = "".join(f", coalesce({c}_tokens, 0)" for c in classes)
+        sql = (
+            f"SELECT l.file, p.row_number, p.called_at, p.rate, p.currency, p.cost{counts} "
+            f"FROM ({self._prepare(question, classes)}) p JOIN call_wanted w ON {on} JOIN loads l ON l.load_id = p.load_id "
+            f"ORDER BY p.cost DESC, l.file, p.row_number LIMIT {_FAR if limit is None else limit}"
+        )
+        found = self._con.execute(sql, {"currency": question.currency}).fetchall()
+        return [
+            CallRow(
+                file=row[0], row_number=row[1], called_at=row[2].replace(tzinfo=UTC) if row[2] else None, rate=row[3],
+                currency=row[4], amount=row[5], tokens=dict(zip(classes, row[6:], strict=True)),
+            )
+            for row in found
+        ]  # fmt: skip
+
+    def _want(self, groups: Sequence[CallGroup], width: int) -> None:
+        """Fill the table of the groups whose rows are asked for."""
+        names = [f"v{place}" for place in range(width)]
+        self._con.execute(
+            f"CREATE OR REPLACE TEMP TABLE call_wanted ({', '.join(f'{name} VARCHAR' for name in names)})"
+        )
+        rows = [_values(group) for group in groups]
+        columns = {name: [_text(row[place]) for row in rows] for place, name in enumerate(names)}
+        texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
+        insert_columns(self._con, f"INSERT INTO call_wanted SELECT {texts} FROM given", columns)
+
+    def _classes(self) -> list[TokenClass]:
+        """Classes of tokens that occur."""
+        largest = ", ".join(f"max({c}_tokens)" for c in TOKEN_CLASSES)
+        row = self._con.execute(f"SELECT {largest} FROM calls").fetchall()[0]
+        return [c for c, most in zip(TOKEN_CLASSES, row, strict=True) if most]
+
+    def _bounds(
+        self, question: CallQuestion, classes: Sequence[TokenClass], priced: str
+    ) -> dict[tuple[Any, ...], tuple[Decimal, Decimal]]:
+        """How far the cost of a group may be from what is taken, where it is not certain."""
+        if "cache_write" not in classes and not any(rate.tiered for rate in question.rates):
+            return {}
+        keys = [f"c.{key}" for key in _keys(question)]
+        sql = query("call_bounds").format(keys=", ".join(keys), priced=priced, **call_pricing.bounds(classes))
+        rows = self._con.execute(sql, {"currency": question.currency}).fetchall()
+        return {row[: len(keys)]: (row[-2], row[-1]) for row in rows}
+
+    def _prepare(self, question: CallQuestion, classes: Sequence[TokenClass]) -> str:
+        """Fill the tables of names and rates, and make the query of priced calls."""
+        call_pricing.fill_names(self._con, question)
+        call_pricing.fill_rates(self._con, question.rates)
+        return query("priced_calls").format(**call_pricing.parts(question, classes))
+
+
+def _keys(question: CallQuestion) -> list[str]:
+    """Expressions over a priced call that make its group, in the order of `CallGroup`."""
+    tags = [f"tag{i}" for i in range(len(question.tag_keys))]
+    return ["name", "rate", "period", "region", "key", "caller_name", *tags, "status", "retry", "state", "currency"]
+
+
+def _values(group: CallGroup) -> tuple[Any, ...]:
+    return (
+        group.name, group.rate, group.period, group.region or None, group.key or None, group.caller or None, *group.tags,
+        group.status, group.retry, group.state, group.currency,
+    )  # fmt: skip
+
+
+def _text(value: Any) -> str | None:
+    """Value as the engine writes it; None stays."""
+    return str(value).lower() if isinstance(value, bool) else value if value is None else str(value)
+
+
+def _sum(
+    keys: tuple[Any, ...], sums: tuple[Any, ...], classes: Sequence[TokenClass], bounds: tuple[Decimal, Decimal] | None
+) -> CallSum:
+    name, rate, period, region, key, caller, *tags, status, retry, state, currency = keys
+    low, high = bounds or (Decimal(0), Decimal(0))
+    return CallSum(
+        group=CallGroup(
+            name=name, rate=rate, period=period, region=region or "", key=key or "", caller=caller or "", tags=tuple(tags),
+            status=status, retry=retry, state=state, currency=currency,
+        ),
+        rows=sums[0], calls=sums[1], searches=sums[2], cost=sums[3], input_cost=sums[4], output_cost=sums[5],
+        compared_reported=sums[6], compared_computed=sums[7], compared_rows=sums[8], avoided=sums[9], accepted=sums[10],
+        judged=sums[11], broken_off=sums[12], lifetime_unknown=sums[13], uncounted_rows=sums[14],
+        tokens={c: count or 0 for c, count in zip(classes, sums[15:], strict=True)}, low_gap=low, high_gap=high,
+    )  # fmt: skip
