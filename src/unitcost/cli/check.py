@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.option("--min-owned", type=click.FloatRange(0, 1), default=0.0, help="Share of the spend that must have a team.")
+@click.option(
+    "--min-coverage",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Share of the tokens of APIs whose cost must be known.",
+)
 @click.option("--rejects", type=ROW_COUNT, default=5, show_default=True, help="Rows set aside that are listed.")
 @selection_options
 @warn_option
 @json_option
 @workspace_options
-def command(min_owned: float, rejects: int, warn_only: bool, as_json: bool, **said: Any) -> None:
+def command(min_owned: float, min_coverage: float, rejects: int, warn_only: bool, as_json: bool, **said: Any) -> None:
     """Say what agrees with the invoices, and what cannot be answered yet.
 
     Exit codes: 0 in order, 3 when an invoice differs or a floor was missed.
@@ -32,7 +38,8 @@ def command(min_owned: float, rejects: int, warn_only: bool, as_json: bool, **sa
     workspace = open_workspace(said.pop("folder"), config_file=said.pop("config_file"), as_of=said.pop("as_of"))
     currency = said.pop("currency")
     selection = select(workspace.settings, **said)
-    outcome = check(workspace, selection, currency=currency, min_owned=min_owned, rejects=rejects)
+    floors = {"min_owned": min_owned, "min_coverage": min_coverage}
+    outcome = check(workspace, selection, currency=currency, rejects=rejects, **floors)
     if as_json:
         _print_json(outcome)
     else:

@@ -186,12 +186,9 @@ class CallSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRow:
-    """One row of calls as `explain` shows it."""
+    """One row of calls, with what it adds to its group."""
 
     file: str
     row_number: int
     called_at: datetime | None
-    rate: int | None
-    currency: str
-    amount: Decimal
-    tokens: Mapping[TokenClass, int]
+    sum: CallSum

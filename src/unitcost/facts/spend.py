@@ -23,7 +23,7 @@ DIMENSIONS: tuple[str, ...] = (
     "team", "team_how", "project", "project_how", "experiment", "experiment_how", "driver", "driver_rule", "line",
     "provider", "service", "category", "account", "billing_account", "region", "resource", "resource_type",
     "charge_category", "commitment", "commitment_status", "invoice", "publisher", "currency",
-    "billing_month", "month", "day", "file", "bridge_step", "hourly_rate", "rate_since",
+    "billing_month", "month", "day", "file", "bridge_step", "throughput", "hourly_rate", "rate_since",
 )  # fmt: skip
 
 

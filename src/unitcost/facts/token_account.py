@@ -86,6 +86,7 @@ _DIMS: dict[str, Callable[[TokenGroup], str | None]] = {
     "status": lambda g: g.sum.group.status,
     "attempt": lambda g: "retry" if g.sum.group.retry else "first",
     "state": lambda g: g.sum.group.state,
+    "currency": lambda g: g.sum.group.currency or None,
     "price": lambda g: g.price_id or None,
     "rate_since": lambda g: g.rate_since.isoformat() if g.rate_since else None,
 }

@@ -48,7 +48,7 @@ def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection:
         by_caller=by_caller, currency=settings.currency, undated=selection.start is None and selection.end is None,
     )  # fmt: skip
     groups = tuple(_decided(calls.sums(question), question, matches, reasons, settings))
-    repeated, repeating = calls.doubtful()
+    repeated, repeating = calls.uncounted()
     return PricedCalls(
         question=question, groups=groups, matches=matches, near=_near(book, groups, matches), repeated=repeated,
         repeating_children=repeating,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from unitcost import money
 from unitcost.economics.joinable import joined_money
 from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
@@ -22,6 +23,7 @@ Verdict = Literal["ok", "warn", "fail"]
 #: Invoices, names and services that an answer lists before it says how many more there are.
 _MOST = 3
 _LOAD = "run `unitcost load` with your bills"
+_CALLS = "load a spend log of a gateway, traces of calls, or a provider's usage"
 _OUTPUTS = (
     "load a csv with the columns service, day, unit, quantity: how many predictions, runs or tokens a service made; "
     "a service is named as a project, resource, service or team of the bill is"
@@ -68,8 +70,9 @@ class _Books:
 
 
 def check(
-    workspace: Workspace, selection: Selection, *, currency: str = "", min_owned: float = 0.0, rejects: int = 20
-) -> CheckOutcome:
+    workspace: Workspace, selection: Selection, *, currency: str = "", min_owned: float = 0.0, min_coverage: float = 0.0,
+    rejects: int = 20,
+) -> CheckOutcome:  # fmt: skip
     """Check a ledger.
 
     Parameters
@@ -78,16 +81,19 @@ def check(
         Only charges billed in this currency; empty = all.
     min_owned
         Share of the spend that must have a team.
+    min_coverage
+        Share of the tokens of APIs whose cost must be known.
     rejects
         How many set-aside rows to return.
 
     Raises
     ------
     BadSetting
-        When `min_owned` is no share.
+        When `min_owned` or `min_coverage` is no share.
     """
-    if not 0 <= min_owned <= 1:
-        raise BadSetting(f"the share {min_owned} is not between 0 and 1", mend="write 0.9 for 90 %")
+    for share in (min_owned, min_coverage):
+        if not 0 <= share <= 1:
+            raise BadSetting(f"the share {share} is not between 0 and 1", mend="write 0.9 for 90 %")
     report = review(workspace, selection, currency=currency)
     with workspace.open_ledger() as ledger:
         aside = ledger.rejects(limit=rejects)
@@ -99,6 +105,7 @@ def check(
     if books.answers["total"]:
         checks += [*_currencies(books), *_owned(books, min_owned), *_names(books), *_drivers(books)]
         checks += [*_splits(books), *_work(books), *_units(books)]
+    checks += _tokens(books, Decimal(str(min_coverage)))
     return CheckOutcome(checks=tuple(checks), rejects=tuple(aside), report=report)
 
 
@@ -243,6 +250,31 @@ def _work(books: _Books) -> Iterator[Check]:
             verdict="ok" if not missing else "warn",
             answer=f"{percent(found.share)} of {grouped(found.whole, CENT_PLACES)}", mend=_some(missing),
         )  # fmt: skip
+
+
+def _tokens(books: _Books, floor: Decimal) -> Iterator[Check]:
+    """How much of the use of models has a price; what has none is named, with the names that look like it."""
+    question = "How much of the tokens of APIs has a price?"
+    account: dict[str, Any] = books.answers["tokens"]
+    if not account or account["coverage"] is None:
+        if floor:
+            yield Check(question=question, verdict="fail", answer="not known: no calls of APIs are loaded", mend=_CALLS)
+        return
+    whole = account["priced_tokens"] + account["unpriced_tokens"]
+    value = money.divide(Decimal(account["priced_tokens"]), Decimal(whole))
+    low = value < floor
+    named = _some([_unpriced(one) for one in account["unpriced"]])
+    yield Check(
+        question=question, verdict="fail" if low else "ok" if value == 1 else "warn",
+        answer=f"{percent(value)} of {whole:,}" + (f", less than the {percent(floor)} asked for" if low else "")
+        + (f"; unpriced: {named}" if named else ""),
+        mend="" if value == 1 else "under [prices] say what is meant with aliases, give your own price, or list self_hosted",
+    )  # fmt: skip
+
+
+def _unpriced(one: Mapping[str, Any]) -> str:
+    near = f"; looks like {' or '.join(f'`{name}`' for name in one['near'])}" if one["near"] else ""
+    return f"{one['model'] or 'no model'} ({one['tokens']:,} tokens: {one['reason']}{near})"
 
 
 def _amounts(found: dict[str, str | None]) -> dict[str, Decimal]:

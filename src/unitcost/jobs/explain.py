@@ -11,7 +11,11 @@ from unitcost.attribution.fx import rate_days
 from unitcost.attribution.periods import Granularity, place
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.spend import DIMENSIONS, LedgerRow, Placement, Selection
+from unitcost.facts.token_account import PricedCalls
 from unitcost.figure import Figure, Rows
+from unitcost.jobs.call_rows import call_rows
+from unitcost.jobs.calls import priced_calls
+from unitcost.jobs.prices import open_models
 from unitcost.jobs.review import review
 from unitcost.jobs.selecting import parse_tag
 from unitcost.jobs.workspace import Workspace
@@ -58,7 +62,7 @@ def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), l
     if figure_id not in figures:
         raise UnknownName("figure", figure_id, figures, mend="copy an id from `unitcost report --json`")
     with workspace.open_ledger() as ledger:
-        reader = RowReader(ledger, rate_days(workspace.settings.fx))
+        reader = RowReader(ledger, rate_days(workspace.settings.fx), workspace)
         leaves = [f for f in _leaves(figures[figure_id]) if f.rows is not None]
         rows = {leaf.id: (reader.read(leaf, limit), leaf.rows.row_count) for leaf in leaves if leaf.rows}
     return Explanation(figure=figures[figure_id], rows=rows)
@@ -82,8 +86,10 @@ def _leaves(figure: Figure) -> list[Figure]:
 class RowReader:
     """Reads the rows behind leaves, remembering where charge periods lie."""
 
-    def __init__(self, ledger: Ledger, rates_since: Sequence[date]) -> None:
+    def __init__(self, ledger: Ledger, rates_since: Sequence[date], workspace: Workspace | None = None) -> None:
         self.ledger = ledger
+        self.workspace = workspace
+        self._calls: dict[str, PricedCalls | None] = {}
         self.rates_since = tuple(rates_since)
         self._places: dict[tuple[str, str], list[Placement]] = {}
 
@@ -91,10 +97,22 @@ class RowReader:
         """Rows of a leaf, the largest first."""
         assert leaf.rows is not None
         selection = parse_tag(leaf.id.rpartition("@")[2])
+        if leaf.rows.table == "calls":
+            return call_rows(self.ledger, self._priced(selection), leaf.rows, limit)
         return self.ledger.rows(
             selection, leaf.rows.where, leaf.rows.currency, placements=self._placements(selection, leaf.rows),
             rates_since=self.rates_since, limit=limit,
         )  # fmt: skip
+
+    def _priced(self, selection: Selection) -> PricedCalls:
+        """Calls of a selection, priced once."""
+        if selection.tag not in self._calls:
+            assert self.workspace is not None
+            book = open_models(self.workspace)
+            self._calls[selection.tag] = priced_calls(self.ledger, book, self.workspace.settings, selection)
+        found = self._calls[selection.tag]
+        assert found is not None
+        return found
 
     def _placements(self, selection: Selection, rows: Rows) -> list[Placement]:
         names = {name for name, _ in rows.where}

@@ -20,12 +20,16 @@ from unitcost.facts.capacity import WorkAnswers
 from unitcost.facts.days import next_month
 from unitcost.facts.rules import OWNER_KINDS, UNKNOWN_DRIVER, UNTAGGED, OwnerKind, Settings
 from unitcost.facts.spend import BESIDE_LINES, Selection, SpendRow, check_dimensions
+from unitcost.facts.token_account import PricedCalls
 from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.asking import Asking
+from unitcost.jobs.calls import priced_calls
 from unitcost.jobs.capacity import service_parts, work_answers
 from unitcost.jobs.dividing import divide
 from unitcost.jobs.endpoints import endpoints
+from unitcost.jobs.prices import open_models
 from unitcost.jobs.stored import stored
+from unitcost.jobs.token_account import token_account
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
 from unitcost.report.amounts import Amounts, ByUnit
@@ -62,7 +66,7 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
         ledger.state_invoices(workspace.settings.invoices)
         attribute(ledger, workspace.settings)
         asking = Asking.of(ledger, workspace, selection, _currency(ledger, currency))
-        return build(_collect(asking, by))
+        return build(_collect(asking, by, _calls(workspace, ledger, selection)))
 
 
 def _currency(ledger: Ledger, said: str) -> str:
@@ -81,7 +85,14 @@ def attribute(ledger: Ledger, settings: Settings) -> None:
         ledger.write_attributions(mark, decide(ledger.facets(), settings))
 
 
-def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
+def _calls(workspace: Workspace, ledger: Ledger, selection: Selection) -> PricedCalls | None:
+    """Calls with prices and owners; the price lists are opened only when there are calls."""
+    if not ledger.work.calls.any():
+        return None
+    return priced_calls(ledger, open_models(workspace), workspace.settings, selection)
+
+
+def _collect(asking: Asking, by: tuple[str, ...], calls: PricedCalls | None) -> ReportInput:
     selection = asking.selection
     amounts = asking.amounts()
     moved = _with_month_before(selection)
@@ -109,6 +120,7 @@ def _collect(asking: Asking, by: tuple[str, ...]) -> ReportInput:
         unit_costs=costs, comparisons=compare(costs, asking.settings.qualities),
         firmness={"driver": _driver_firmness(amounts, groups["driver"]), "team": _team_firmness(owners["team"])},
         work=work, endpoints=endpoints(asking, amounts, work), stored=kept,
+        tokens=token_account(asking, amounts, calls, costs),
         near_misses=_near_misses(asking, groups), dividing=dividing, split_notes=split_notes,
         currency=asking.currency, loads=asking.ledger.loads(), by=(by, asking.spend(by)) if by else None,
     )  # fmt: skip

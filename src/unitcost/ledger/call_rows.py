@@ -14,6 +14,7 @@ from unitcost.facts.tokens import TOKEN_CLASSES, TokenClass
 from unitcost.ledger import call_pricing
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.spend import query
+from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 _FAR = 2**62
 
@@ -43,23 +44,37 @@ class CallRows:
         sql = "SELECT DISTINCT unnest(map_keys(tags)) AS key FROM calls WHERE tags IS NOT NULL ORDER BY key"
         return [row[0] for row in self._con.execute(sql).fetchall()]
 
-    def doubtful(self) -> tuple[int, int]:
+    def uncounted(self) -> tuple[int, int]:
         """Rows that are not counted: they repeat another row of the same call, or what the calls below them state."""
         sql = (
-            "SELECT count(*) FILTER (WHERE contains(notes, 'repeats-children')), count(*), (SELECT count(*) FROM counted_calls) "
-            "FROM calls"
+            "SELECT count(*) FILTER (WHERE contains(notes, 'repeats-children')), count(*), "
+            "(SELECT count(*) FROM counted_calls) FROM calls"
         )
         repeats, rows, counted = self._con.execute(sql).fetchall()[0]
         return rows - counted - repeats, repeats
+
+    def busy_us(self, providers: Sequence[str], periods: Sequence[tuple[int, int]]) -> int:
+        """How much of some periods lies in clock hours in which providers were called. [microseconds].
+
+        Parameters
+        ----------
+        periods
+            Beginnings and ends that do not overlap, since 1970-01-01 UTC. [microseconds]
+        """
+        hours = self._con.execute(
+            "SELECT DISTINCT epoch_us(date_trunc('hour', called_at)) FROM counted_calls "
+            "WHERE called_at IS NOT NULL AND coalesce(provider, '') IN (SELECT unnest(?::VARCHAR[])) ORDER BY 1",
+            [list(providers)],
+        ).fetchall()
+        length = SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND
+        return sum(max(0, min(end, hour + length) - max(start, hour)) for start, end in periods for (hour,) in hours)
 
     def sums(self, question: CallQuestion) -> list[CallSum]:
         """Tokens and costs by group, in a fixed order."""
         classes = self._classes()
         keys = _keys(question)
         priced = self._prepare(question, classes)
-        counts = "".join(f", CAST(sum({c}_tokens) AS HUGEINT)" for c in classes)
-        sql = query("call_sums").format(keys=", ".join(keys), tokens=counts, priced=priced)
-        rows = self._con.execute(sql, {"currency": question.currency}).fetchall()
+        rows = self._con.execute(_sums_of(keys, classes, priced), {"currency": question.currency}).fetchall()
         bounds = self._bounds(question, classes, priced)
         width = len(keys)
         return [_sum(row[:width], row[width:], classes, bounds.get(row[:width])) for row in rows]
@@ -72,20 +87,20 @@ class CallRows:
         keys = _keys(question)
         self._want(groups, len(keys))
         on = " AND ".join(f"CAST(p.{key} AS VARCHAR) IS NOT DISTINCT FROM w.v{place}" for place, key in enumerate(keys))
-        counts = "".join(f", coalesce({c}_tokens, 0)" for c in classes)
-        sql = (
-            f"SELECT l.file, p.row_number, p.called_at, p.rate, p.currency, p.cost{counts} "
-            f"FROM ({self._prepare(question, classes)}) p JOIN call_wanted w ON {on} JOIN loads l ON l.load_id = p.load_id "
+        dearest = (
+            f"SELECT p.*, l.file FROM ({self._prepare(question, classes)}) p JOIN call_wanted w ON {on} "
+            f"JOIN loads l ON l.load_id = p.load_id "
             f"ORDER BY p.cost DESC, l.file, p.row_number LIMIT {_FAR if limit is None else limit}"
         )
-        found = self._con.execute(sql, {"currency": question.currency}).fetchall()
-        return [
+        sql = _sums_of(("file", "row_number", "called_at", *keys), classes, dearest)
+        found = [
             CallRow(
-                file=row[0], row_number=row[1], called_at=row[2].replace(tzinfo=UTC) if row[2] else None, rate=row[3],
-                currency=row[4], amount=row[5], tokens=dict(zip(classes, row[6:], strict=True)),
+                file=row[0], row_number=row[1], called_at=row[2].replace(tzinfo=UTC) if row[2] else None,
+                sum=_sum(row[3 : 3 + len(keys)], row[3 + len(keys) :], classes, None),
             )
-            for row in found
+            for row in self._con.execute(sql, {"currency": question.currency}).fetchall()
         ]  # fmt: skip
+        return sorted(found, key=lambda row: (-row.sum.cost, row.file, row.row_number))
 
     def _want(self, groups: Sequence[CallGroup], width: int) -> None:
         """Fill the table of the groups whose rows are asked for."""
@@ -104,11 +119,16 @@ class CallRows:
         row = self._con.execute(f"SELECT {largest} FROM calls").fetchall()[0]
         return [c for c, most in zip(TOKEN_CLASSES, row, strict=True) if most]
 
+    def _has_sums(self) -> bool:
+        """Whether a row stands for several calls."""
+        return bool(self._con.execute("SELECT 1 FROM calls WHERE requests > 1 LIMIT 1").fetchall())
+
     def _bounds(
         self, question: CallQuestion, classes: Sequence[TokenClass], priced: str
     ) -> dict[tuple[Any, ...], tuple[Decimal, Decimal]]:
         """How far the cost of a group may be from what is taken, where it is not certain."""
-        if "cache_write" not in classes and not any(rate.tiered for rate in question.rates):
+        tiered = any(rate.tiered for rate in question.rates)
+        if "cache_write" not in classes and not (tiered and self._has_sums()):
             return {}
         keys = [f"c.{key}" for key in _keys(question)]
         sql = query("call_bounds").format(keys=", ".join(keys), priced=priced, **call_pricing.bounds(classes))
@@ -120,6 +140,11 @@ class CallRows:
         call_pricing.fill_names(self._con, question)
         call_pricing.fill_rates(self._con, question.rates)
         return query("priced_calls").format(**call_pricing.parts(question, classes))
+
+
+def _sums_of(keys: Sequence[str], classes: Sequence[TokenClass], priced: str) -> str:
+    counts = "".join(f", CAST(sum({c}_tokens) AS HUGEINT)" for c in classes)
+    return query("call_sums").format(keys=", ".join(keys), tokens=counts, priced=priced)
 
 
 def _keys(question: CallQuestion) -> list[str]:

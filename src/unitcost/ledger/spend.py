@@ -29,6 +29,11 @@ BRIDGE_STEP = (
     "WHEN commitment_discount_id IS NOT NULL OR pricing_category = 'Committed' THEN 'use covered by commitments' "
     "ELSE 'other differences' END"
 )
+#: Throughput of models that is paid for by time, used or not; null for everything else.
+THROUGHPUT = (
+    "CASE WHEN regexp_matches(lower(concat_ws(' ', usage_type, sku_meter, service_subcategory, charge_description)), "
+    "'provisioned[ _-]?(throughput|managed|model)|model[ _-]?units?|[0-9 _-]ptus?([^a-z]|$)|scale[ _-]tier') THEN 'reserved' END"
+)
 #: Dimension -> expression over a placed charge. Only these ever become part of a statement.
 _DIMENSIONS = {
     "provider": "coalesce(service_provider_name, invoice_issuer_name, publisher_name)",
@@ -48,6 +53,7 @@ _DIMENSIONS = {
     "billing_month": "strftime(billing_period_start, '%Y-%m')",
     "month": "bucket",
     "day": "bucket",
+    "throughput": THROUGHPUT,
     "bridge_step": BRIDGE_STEP,
     "file": "(SELECT file FROM loads WHERE loads.load_id = placed.load_id)",
 }

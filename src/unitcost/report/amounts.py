@@ -18,6 +18,35 @@ Key = tuple[str | None, ...]
 ByUnit = dict[str, dict[Key, Figure]]
 
 
+def _billed(key: Key) -> Basis:
+    return "billed"
+
+
+def _unsaid(key: Key) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What sums are made of, when not of a cost of charges.
+
+    Parameters
+    ----------
+    table, column
+        Rows of the ledger, and what of them is added up.
+    noun
+        One such row.
+    basis_of, note_of
+        Basis of a sum, and what is to be said of it, by its key.
+    """
+
+    table: str
+    column: str
+    noun: str
+    basis_of: Callable[[Key], Basis] = _billed
+    note_of: Callable[[Key], str] = _unsaid
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
     """Sums that become one leaf.
@@ -57,7 +86,7 @@ class Amounts:
     rate_of: Callable[[str, date | None], FxRate | None]
     used: dict[str, FxRate] = field(default_factory=dict)
 
-    def by_unit(self, path: str, dims: tuple[str, ...], rows: Sequence[SpendRow]) -> ByUnit:
+    def by_unit(self, path: str, dims: tuple[str, ...], rows: Sequence[SpendRow], of: Counted | None = None) -> ByUnit:
         """Figures by unit and key.
 
         Parameters
@@ -66,10 +95,13 @@ class Amounts:
             First step of the ids.
         dims
             Dimensions that the rows were grouped by, in the order of their keys.
+        of
+            What was added up; without, the selected cost of charges.
         """
+        of = of or Counted(table="charges", column=COST_COLUMNS[self.selection.cost], noun="charge")
         parts: dict[tuple[str, Key], list[Figure]] = {}
         for row in self._apart(rows):
-            unit, leaf = self._leaf(path, dims, row)
+            unit, leaf = self._leaf(path, dims, row, of)
             parts.setdefault((unit, row.keys), []).append(leaf)
         figures: ByUnit = {}
         for (unit, key), leaves in sorted(parts.items(), key=lambda item: (item[0][0], order(item[0][1]))):
@@ -120,7 +152,7 @@ class Amounts:
         identity = figure_id(path, *names, unit, at=self.selection.tag)
         return total(identity, tuple(parts), unit=unit, label=" / ".join(names))
 
-    def _leaf(self, path: str, dims: tuple[str, ...], part: _Part) -> tuple[str, Figure]:
+    def _leaf(self, path: str, dims: tuple[str, ...], part: _Part, of: Counted) -> tuple[str, Figure]:
         currency = part.rows[0].currency
         where = tuple(zip(dims, part.keys, strict=True))
         if part.dated:
@@ -128,15 +160,14 @@ class Amounts:
             where += (("rate_since", since.isoformat() if since else None),)
         tag = self.selection.tag
         steps = [f"{name}={spelt(value, name)}" for name, value in where]
-        column = COST_COLUMNS[self.selection.cost]
         count, unknown = (sum(getattr(row, name) for row in part.rows) for name in ("row_count", "unknown_rows"))
-        basis: Basis = "billed" if unknown < count else "unknown"
-        charges = f"{count} charge{'s' if count != 1 else ''}"
+        basis: Basis = of.basis_of(part.keys) if unknown < count else "unknown"
+        charges = f"{count} {of.noun}{'s' if count != 1 else ''}"
         leaf = Figure(
             id=figure_id("rows", path, *steps, currency, at=tag), value=money.add(row.amount for row in part.rows),
-            unit=currency, basis=basis, op="rows", formula=f"sum of {column} over {charges}",
-            rows=Rows(table="charges", column=column, where=where, currency=currency, row_count=count),
-            note=f"{unknown} of them have no {column}" if unknown else "", label=f"{charges} in {currency}",
+            unit=currency, basis=basis, op="rows", formula=f"sum of {of.column} over {charges}",
+            rows=Rows(table=of.table, column=of.column, where=where, currency=currency, row_count=count),
+            note=f"{unknown} of them have no {of.column}" if unknown else of.note_of(part.keys), label=f"{charges} in {currency}",
         )  # fmt: skip
         if part.rate is None:
             return currency, leaf

@@ -12,7 +12,7 @@ from unitcost.facts.answers import Owned
 from unitcost.facts.naming import NOBODY, meant
 from unitcost.facts.rules import OWNER_KINDS, OwnerKind
 from unitcost.figure import Figure
-from unitcost.report import work_answers
+from unitcost.report import token_answers, work_answers
 from unitcost.report.amounts import ByUnit, names_of
 from unitcost.report.figures import Made
 from unitcost.report.inputs import ReportInput
@@ -49,6 +49,7 @@ def answers(given: ReportInput, made: Made) -> dict[str, Any]:
         "stored": work_answers.stored(given.stored),
         "runs": work_answers.runs(given.work),
         "work": work_answers.work(given.work, given.settings.work.billing),
+        "tokens": token_answers.tokens(given.tokens),
         "endpoints": work_answers.endpoints(given.endpoints),
         "closing": _closing(given),
         "rates_used": [

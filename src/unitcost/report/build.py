@@ -19,6 +19,7 @@ from unitcost.report.sections import (
     runs,
     spending,
     stored,
+    tokens,
     units,
     work,
 )
@@ -35,6 +36,7 @@ def build(given: ReportInput) -> Report:
         *(spending.owners(given, kind) for kind in OWNER_KINDS),
         costs.costs(given, made),
         units.unit_costs(given, made),
+        tokens.tokens(given),
         endpoints.endpoints(given),
         runs.runs(given),
         capacity.capacity(given, made),

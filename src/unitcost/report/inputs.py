@@ -20,6 +20,7 @@ from unitcost.facts.rules import UNKNOWN_DRIVER, OwnerKind, Settings
 from unitcost.facts.source import LoadRecord
 from unitcost.facts.spend import BESIDE_LINES, ClosingRow, Selection, SpendRow
 from unitcost.facts.stored import StoredPart
+from unitcost.facts.token_answers import TokenAccount
 from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.charts import FlowColours
 from unitcost.report.palette import colours
@@ -82,6 +83,8 @@ class ReportInput:
         Unit -> endpoints that are paid for, the dearest first.
     stored
         Unit -> parts of the charges of stores by what they hold.
+    tokens
+        What calls of models cost; None when none are loaded.
     currency
         The only currency whose charges were asked for; empty = all.
     """
@@ -113,6 +116,7 @@ class ReportInput:
     work: WorkAnswers | None = None
     endpoints: dict[str, list[EndpointAnswer]] = field(default_factory=dict)
     stored: dict[str, list[StoredPart]] = field(default_factory=dict)
+    tokens: TokenAccount | None = None
     currency: str = ""
 
     @property

@@ -1,0 +1,244 @@
+"""Calls in the ledger, through the report, the check and explain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.call_files import AT, load_calls
+from tests.e2e.conftest import AS_OF, Desk
+from unitcost import money
+from unitcost.figure import Rows, recompute
+from unitcost.jobs.call_rows import call_groups
+from unitcost.jobs.calls import priced_calls
+from unitcost.jobs.prices import open_models
+from unitcost.jobs.review import review
+from unitcost.jobs.selecting import select
+from unitcost.jobs.token_sums import number
+from unitcost.jobs.workspace import open_workspace
+from unitcost.ledger import Ledger
+
+_CLASSES = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
+PRICES = "\n".join([
+    ",".join(["model", "provider", "prompt_tokens_over", *(f"{c}_usd_per_mtok" for c in _CLASSES)]),
+    "otter,lab,,2,0.2,2.5,4,8",
+    "otter,lab,200000,4,0.4,5,8,16",
+    "heron,lab,,1,0.5,,,4",
+])  # fmt: skip
+SETTINGS = '[prices]\nfiles = ["prices.csv"]\nself_hosted = ["own-*"]\n'
+
+
+@pytest.fixture
+def lab(desk: Desk) -> Desk:
+    """A desk with prices of its own."""
+    desk.write("prices.csv", PRICES)
+    desk.write("unitcost.toml", SETTINGS)
+    return desk
+
+
+def put(desk: Desk, rows: Iterable[Mapping[str, Any]], name: str = "calls") -> None:
+    """Put calls into the ledger of a desk; they are of the model `otter` unless a row says otherwise."""
+    with Ledger.open(desk.folder / ".unitcost" / "ledger.duckdb") as ledger:
+        load_calls(ledger, desk.folder, [{"provider": "lab", "model": "otter", **row} for row in rows], name=name)
+
+
+def tokens(desk: Desk, *arguments: str) -> dict[str, Any]:
+    """Token account of the JSON report."""
+    return dict(desk.report(*arguments)["tokens"])
+
+
+def test_each_class_is_priced_once_and_by_its_own_price(lab: Desk) -> None:
+    put(lab, [{"input_tokens": 3_000, "cache_read_tokens": 9_000, "output_tokens": 500, "key": "k1"}])
+    found = tokens(lab)
+    line = found["models"]["USD"]["lab/otter"]
+    assert Decimal(line["cost"]) == Decimal("0.0118")
+    assert (line["input_tokens"], line["output_tokens"], line["calls"]) == (12_000, 500, 1)
+    assert Decimal(line["per_mtok_input"]) == Decimal("0.0078") / 12_000 * 10**6
+    assert Decimal(line["per_mtok_output"]) == 8
+    assert Decimal(line["per_mtok_blended"]) == Decimal("0.944")
+    assert line["blend"] == "96.00 % input"
+    assert line["price_records"]
+    (cache,) = found["prompt_cache"]
+    assert (cache["hit_share"], cache["saved"], cache["earned_by"]) == ("0.7500", "0.0162", "provider")
+    assert Decimal(cache["ceiling"]) == Decimal("0.0216")
+
+
+def test_the_whole_prompt_chooses_the_tier_of_every_class(lab: Desk) -> None:
+    put(lab, [
+        {"input_tokens": 150_000, "cache_read_tokens": 50_000, "output_tokens": 1_000},
+        {"input_tokens": 150_000, "cache_read_tokens": 50_001, "output_tokens": 1_000},
+    ])  # fmt: skip
+    below = 150_000 * 2 + 50_000 * Decimal("0.2") + 1_000 * 8
+    above = 150_000 * 4 + 50_001 * Decimal("0.4") + 1_000 * 16
+    assert Decimal(tokens(lab)["spend"]["USD"]) * 10**6 == below + above
+
+
+def test_a_reported_zero_a_missing_cost_and_an_estimate_are_three_things(lab: Desk) -> None:
+    put(lab, [
+        {"reported_cost": "0", "reported_currency": "USD", "cost_basis": "measured", "input_tokens": 1_000, "status": "cached"},
+        {"input_tokens": 1_000},
+        {"model": "kea", "input_tokens": 1_000, "reported_cost": "0.005", "reported_currency": "USD", "cost_basis": "estimated"},
+        {"model": "kea", "input_tokens": 1_000, "reported_cost": "0", "reported_currency": "USD", "cost_basis": "estimated"},
+        {"input_tokens": 1_000, "reported_cost": "0.003", "reported_currency": "USD", "cost_basis": "measured"},
+        {"input_tokens": 1_000, "reported_cost": "0.004", "reported_currency": "USD", "cost_basis": "estimated"},
+    ])  # fmt: skip
+    found = tokens(lab)
+    states = {name: Decimal(amount) for name, amount in found["states"]["USD"].items()}
+    assert states == {
+        "cached": Decimal(0), "measured": Decimal("0.003"), "computed": Decimal("0.004"), "estimated": Decimal("0.005"),
+    }  # fmt: skip
+    assert found["unpriced_tokens"] == 1_000  # an estimate of zero says nothing
+    apart = found["apart"]["USD"]["answered from the gateway's cache"]
+    assert (apart["calls"], apart["cost"], apart["avoided"]) == (1, "0", "0.002")
+    (compared,) = found["reported_and_computed"]
+    assert (compared["reported"], compared["computed"], compared["rows"]) == ("0.007", "0.004", 2)
+
+
+def test_failures_retries_and_broken_answers_are_counted_apart_and_paid(lab: Desk) -> None:
+    put(lab, [
+        {"input_tokens": 1_000_000, "status": "failed", "attempt": 1, "accepted": False},
+        {"input_tokens": 1_000_000, "status": "ok", "attempt": 2, "accepted": True},
+        {"input_tokens": 1_000_000, "output_tokens": 10, "status": "aborted"},
+    ])  # fmt: skip
+    found = tokens(lab)
+    apart = {name: (row["calls"], Decimal(row["cost"])) for name, row in found["apart"]["USD"].items()}
+    assert apart["failed"] == (1, Decimal(4))
+    assert apart["retries"] == (1, Decimal(4))
+    assert apart["aborted, cost is a lower bound"] == (1, Decimal("4.00016"))
+    line = found["models"]["USD"]["lab/otter"]
+    assert (Decimal(line["cost"]), line["low"], line["high"]) == (Decimal("12.00016"), "12.00016", None)
+    assert Decimal(line["per_accepted"]) == Decimal("12.00016")
+
+
+def test_a_cache_written_for_an_unknown_time_has_a_range(lab: Desk) -> None:
+    put(lab, [{"input_tokens": 0, "cache_write_tokens": 100_000, "output_tokens": 0, "key": "waste"}])
+    found = tokens(lab)
+    line = found["models"]["USD"]["lab/otter"]
+    assert (line["cost"], line["low"], line["high"]) == ("0.25", "0.25", "0.4")
+    assert any("default lifetime" in note for note in found["notes"])
+    (cache,) = found["prompt_cache"]
+    assert (cache["key"], cache["saved"], cache["earned_by"]) == ("waste", "-0.05", "caller")  # written and never read
+
+
+def test_a_sum_of_calls_has_the_tier_of_its_mean_and_a_range(lab: Desk) -> None:
+    put(lab, [{"requests": 10, "input_tokens": 1_000_000}])
+    line = tokens(lab)["models"]["USD"]["lab/otter"]
+    assert (line["calls"], line["cost"], line["low"], line["high"]) == (10, "2", "2", "4")
+
+
+def test_calls_are_owned_by_the_rules_for_charges(lab: Desk) -> None:
+    lab.write(
+        "unitcost.toml",
+        SETTINGS
+        + """
+[owners.team]
+from = ["tags.team"]
+rules = [ { when = "resource_id = 'sk-7'", is = "risk" } ]
+""",
+    )
+    put(lab, [
+        {"input_tokens": 1_000_000, "tags": {"Team": "search", "trace": "1"}},
+        {"input_tokens": 2_000_000, "tags": {"team": "search", "trace": "2"}, "key": "sk-7"},
+        {"input_tokens": 4_000_000, "tags": {"trace": "3"}, "key": "sk-8"},
+    ])  # fmt: skip
+    found = tokens(lab)
+    teams = {name: Decimal(line["cost"]) for name, line in found["teams"]["USD"].items()}
+    assert teams == {"search": 4, "risk": 8, "untagged": 16}
+    assert {name: line["cost"] for name, line in found["keys"]["USD"].items()} == {
+        "(none)": "4",
+        "sk-7": "8",
+        "sk-8": "16",
+    }
+
+
+def test_two_currencies_are_not_added_without_a_rate(lab: Desk) -> None:
+    rows = [
+        {"reported_cost": "100", "reported_currency": "USD", "cost_basis": "measured"},
+        {"reported_cost": "50", "reported_currency": "EUR", "cost_basis": "measured"},
+    ]
+    put(lab, rows)
+    assert tokens(lab)["spend"] == {"EUR": "50", "USD": "100"}
+    lab.write("unitcost.toml", SETTINGS + "[fx]\nEUR = [ { from = 2031-06-01, usd = 1.20 } ]\n")
+    assert tokens(lab)["spend"] == {"USD": "160"}
+
+
+def test_a_month_has_its_own_calls(lab: Desk) -> None:
+    put(lab, [{"input_tokens": 1_000_000}, {"input_tokens": 3_000_000, "called_at": AT.replace(month=5)}])
+    assert tokens(lab, "--month", "2031-05")["spend"]["USD"] == "12"
+    assert tokens(lab, "--month", "2031-06")["spend"]["USD"] == "4"
+    assert tokens(lab)["spend"]["USD"] == "16"
+
+
+def test_an_unknown_model_is_unpriced_with_its_near_names(lab: Desk) -> None:
+    put(lab, [
+        {"model": "heron", "input_tokens": 2_000_000}, {"model": "herron", "input_tokens": 6_000_000},
+        {"model": "own-heron-32b", "input_tokens": 1_000_000},
+    ])  # fmt: skip
+    found = tokens(lab)
+    assert found["coverage"] == "0.2500"
+    assert found["spend"] == {"USD": "2"}
+    (one,) = found["unpriced"]
+    assert (one["model"], one["tokens"], one["near"][0]) == ("herron", 6_000_000, "heron")
+    assert found["self_hosted_tokens"] == {"own-heron-32b": 1_000_000}
+    failed = lab.run("check", "--min-coverage", "0.95", "--as-of", AS_OF)
+    assert failed.exit_code == 3
+    assert "herron" in failed.output
+    assert "`heron`" in failed.output
+    assert lab.run("check", "--min-coverage", "0.2", "--as-of", AS_OF).exit_code == 0
+
+
+def test_every_figure_can_be_made_again_from_the_rows(lab: Desk) -> None:
+    put(lab, [
+        {"input_tokens": 12_345, "cache_read_tokens": 777, "output_tokens": 99, "key": "a", "tags": {"team": "x"}},
+        {"input_tokens": 2_345, "output_tokens": 9, "key": "b", "accepted": True},
+        {"model": "heron", "output_tokens": 11, "reported_cost": "0.5", "reported_currency": "EUR", "cost_basis": "measured"},
+        {"model": "nobody", "output_tokens": 11},
+    ])  # fmt: skip
+    workspace = open_workspace(lab.folder, as_of=AS_OF)
+    report = review(workspace, select(workspace.settings))
+    with workspace.open_ledger() as ledger:
+        priced = priced_calls(ledger, open_models(workspace), workspace.settings, report.selection)
+    assert priced is not None
+
+    def leaf(rows: Rows) -> Decimal:
+        assert rows.table == "calls"
+        groups = call_groups(priced, rows)
+        assert sum(group.sum.rows for group in groups) == rows.row_count
+        return number(rows.column, (group.sum for group in groups))
+
+    figures = report.figures()
+    assert sum(figure.op == "rows" for figure in figures.values()) > 20
+    for figure in figures.values():
+        assert recompute(figure, leaf) == figure.value, figure.id
+
+
+def test_explain_unfolds_a_cost_to_calls_and_price_records(lab: Desk) -> None:
+    put(lab, [{"input_tokens": 1_000_000, "output_tokens": 5}, {"input_tokens": 500_000, "key": "k"}])
+    line = tokens(lab)["models"]["USD"]["lab/otter"]
+    result = lab.run("explain", line["figure"], "--json", "--as-of", AS_OF)
+    assert result.exit_code == 0, result.output
+    text = json.dumps(json.loads(result.stdout))
+    assert all(record in text for record in line["price_records"])
+    assert '"file": "calls.csv"' in text
+    words = lab.run("explain", line["figure"], "--as-of", AS_OF).output
+    assert "calls.csv:1" in words
+    assert "price records price-" in " ".join(words.split())
+
+
+def test_parts_of_the_account_add_up_to_it(lab: Desk) -> None:
+    put(
+        lab,
+        [
+            {"input_tokens": 1_000 * place, "key": f"k{place % 90}", "tags": {"team": f"t{place % 7}"}}
+            for place in range(1, 200)
+        ],
+    )
+    found = tokens(lab)
+    for name in ("models", "teams", "projects", "keys"):
+        costs = [Decimal(line["cost"]) for line in found[name]["USD"].values()]
+        assert money.add(costs) == Decimal(found["spend"]["USD"])
+    assert "other (30)" in found["keys"]["USD"]
