@@ -31,3 +31,25 @@ NOTES = {
     CACHE_LIFETIME_UNKNOWN: "tokens were written to a cache for a time that the source does not state",
     CACHE_UNKNOWN: "the source does not say how much of the input was read from a cache",
 }
+
+#: Kind of what a source states of a call.
+StatedKind = Literal["text", "time", "whole", "decimal", "truth"]
+#: What a mapping of the dataset `calls` may give. Counts of tokens are as the source counts them: `input` is all input
+#: under the convention `gross`; `cache_read` holds its audio and images; `cache_write` is all that was written, whatever
+#: for how long, and need not be stated; audio, images and video of the input are those that no cache had, and part of
+#: `input`; those of the output are part of `output`. The ledger makes disjoint classes of them. `estimated_cost` counts
+#: where no `reported_cost` is, and is what was avoided where the gateway answered by itself. `tags.KEY` is a tag.
+STATED: dict[str, StatedKind] = {
+    "call_id": "text", "parent_id": "text", "attempt": "whole", "called_at": "time", "ended_at": "time",
+    "requests": "whole", "provider": "text", "model": "text", "variant": "text", "region": "text", "key": "text",
+    "caller": "text", "status": "text", "input": "whole", "cache_read": "whole", "cache_write": "whole",
+    "cache_write_5m": "whole", "cache_write_1h": "whole", "input_audio": "whole", "cache_read_audio": "whole",
+    "input_image": "whole", "cache_read_image": "whole", "input_video": "whole", "output": "whole",
+    "reasoning": "whole", "citation": "whole", "output_audio": "whole", "output_image": "whole",
+    "output_video": "whole", "web_searches": "whole", "reported_cost": "decimal", "estimated_cost": "decimal",
+    "avoided_cost": "decimal", "reported_currency": "text", "cost_basis": "text", "input_convention": "text",
+    "output_convention": "text", "accepted": "truth", "notes": "text",
+}  # fmt: skip
+TAG = "tags."
+#: Most tokens that a row may state in one class; more is a slip of a program.
+MOST_TOKENS = 10**15

@@ -195,10 +195,26 @@ class JsonSum:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Text of a member of a JSON document in a cell; null when there is none, or when it is null.
+
+    Parameters
+    ----------
+    of
+        The cell.
+    pointer
+        Where the member is, as in RFC 6901: `/usage/prompt_tokens`.
+    """
+
+    of: Field
+    pointer: str
+
+
 Condition = Equals | Matches | IsNull | IsZero | Not | Every | Any
 Expr = (
     Field | Const | First | Total | Negative | Product | Choose | JoinText | Between | Time | YearMonth
-    | JsonTags | LabelTags | ColumnTags | MergedTags | JsonSum
+    | JsonTags | LabelTags | ColumnTags | MergedTags | JsonSum | Member
 )  # fmt: skip
 Mapping = dict[str, Expr]
 

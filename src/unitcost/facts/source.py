@@ -10,7 +10,7 @@ from unitcost.facts.mapping import Mapping
 
 DateOrder = Literal["iso", "mdy", "dmy"]
 #: Dataset that a plan fills; what is read about work has plans of its own, see `facts.work`.
-Dataset = Literal["charges", "invoices", "outputs"]
+Dataset = Literal["charges", "invoices", "outputs", "calls"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,8 @@ class Cells:
     amounts: list[str] = field(default_factory=list)
     #: Cells of tags that may turn out to be unreadable: position -> name of the read that is null then.
     tag_reads: dict[int, str] = field(default_factory=dict)
+    #: Position of a cell that is JSON -> pointers to those of its members that are looked at.
+    pointers: dict[int, list[str]] = field(default_factory=dict)
 
     def position(self, name: str) -> int | None:
         """Position of a source column: the exact name first, then letter case ignored."""
@@ -98,6 +100,17 @@ class Cells:
         self.cells[name] = name
         self.used.add(position)
         return name
+
+    def member(self, position: int, pointer: str) -> str:
+        """Text of a member of a JSON cell, which is taken apart once per row; a cell that is no JSON is bad."""
+        name, cell, known = f"d{position}", self.cell(position), self.pointers.setdefault(position, [])
+        if pointer not in known:
+            known.append(pointer)
+        listed = ", ".join(map(literal, known))
+        self.cells[name] = f"TRY(json_extract_string({self._text(position)}, [{listed}]))"
+        bad = f"({name} IS NULL AND trim({cell}) <> '')"
+        self.checks[name] = Check(self.column(position), cell, bad, "is not JSON")
+        return f"{name}[{known.index(pointer) + 1}]"
 
     def text(self, name: str, sql: str) -> str:
         """Name of a text that is made of cells once per row."""

@@ -38,6 +38,9 @@ def text(cells: Cells, node: m.Expr) -> str:
             return choose(cells, node, lambda n: text(cells, n))
         case m.JoinText(of, separator):
             return f"nullif(concat_ws({literal(separator)}, {', '.join(text(cells, n) for n in of)}), '')"
+        case m.Member(of, pointer):
+            position = cells.position(of.name)
+            return NO_TEXT if position is None else cells.member(position, pointer)
         case m.Between(of, start, end):
             return _between(text(cells, of), start, end)
         case _:

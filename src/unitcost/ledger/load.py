@@ -16,6 +16,7 @@ from unitcost.facts.source import LoadRecord, Plan, ReadOptions, Reject
 from unitcost.facts.work import WorkPlan
 from unitcost.ledger import restate
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.calls import load_calls
 from unitcost.ledger.numbering import number_later, number_now, number_pending
 from unitcost.ledger.outputs import load_invoices, load_outputs
 from unitcost.ledger.progress import watched
@@ -129,6 +130,9 @@ def _fill(
 ) -> Filled:
     if plan.dataset == "charges":
         return _load_charges(con, plan, load_id, options, progress)
+    if plan.dataset == "calls":
+        rows_read, rows_rejected = load_calls(con, plan, cell_types(con, plan), load_id)
+        return Filled(rows_read=rows_read, rows_rejected=rows_rejected)
     fill = load_outputs if plan.dataset == "outputs" else load_invoices
     rejects, rows_read = fill(con, plan, load_id)
     write_rejects(con, load_id, rejects)

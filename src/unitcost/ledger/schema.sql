@@ -282,7 +282,7 @@ stated AS (
 ),
 again AS (
     SELECT load_id, row_number FROM stated QUALIFY row_number() OVER (
-        PARTITION BY call_id, attempt, requests, coalesce(prompt, 0), coalesce(answer, 0)
+        PARTITION BY call_id, attempt, coalesce(requests, 1), coalesce(prompt, 0), coalesce(answer, 0)
         ORDER BY no_cost, cost_basis DESC NULLS LAST, known DESC, load_id, row_number
     ) > 1
 )

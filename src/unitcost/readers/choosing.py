@@ -10,7 +10,7 @@ from unitcost.readers import generic_csv, rate_card
 from unitcost.readers.head import Head
 from unitcost.readers.opening import Source
 from unitcost.readers.preamble import likely_header, past_preamble
-from unitcost.readers.reading import Reader
+from unitcost.readers.reading import Reader, unfolds
 from unitcost.readers.survey import head_of, look
 from unitcost.readers.table import all_readers, claimed
 from unitcost.readers.work.reading import WorkReader, is_work
@@ -65,7 +65,7 @@ def _ranked(source: Source, head: Head) -> list[tuple[str, int]]:
     scores = [
         (name, reader.sniff(head))
         for name, reader in all_readers().items()
-        if head.format != "document" or is_work(reader)
+        if head.format != "document" or is_work(reader) or unfolds(reader)
     ]
     known = sorted((score for score in scores if score[1] > 0), key=lambda score: -score[1])
     if not known:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -18,7 +20,7 @@ from unitcost.readers.complete import complete, source_columns
 from unitcost.readers.evidence import Evidence, Witness
 from unitcost.readers.opening import Source
 from unitcost.readers.preamble import past_preamble
-from unitcost.readers.reading import Reader, Reading
+from unitcost.readers.reading import Reader, Reading, unfolds
 from unitcost.readers.survey import look
 from unitcost.readers.table import claimed
 from unitcost.readers.tables import Broken, Row
@@ -70,18 +72,24 @@ def read(
     name, reader = choose(source, options)
     if is_work(reader):
         return _read_work(source, reader, options, workdir, progress)
-    first = tables.sample(source, SAMPLE_ROWS)
+    said: list[str] = []
+    rows: Callable[[Progress | None], Iterator[Row]] = partial(tables.rows, source)
+    if unfolds(reader) and source.format in reader.UNFOLDED:
+        rows = partial(reader.unfold, source, said=said)
+        source, first = replace(source, format="json", columns=reader.COLUMNS), list(islice(rows(None), SAMPLE_ROWS))
+    else:
+        first = tables.sample(source, SAMPLE_ROWS)
     reading = cast(Reader, reader).describe(source.columns, _padded(first, len(source.columns)), options)
-    case = _Case(source=source, reading=reading, options=options, reader=name)
+    case = _Case(source=source, reading=reading, options=options, reader=name, rows=rows)
     settled = _settle(case, first)
     if not careful and _is_fast(case, settled.witness):
         return _plan(case, settled, _scan_as_it_is(source), fast=True)
     copyist = Copyist(source, reading, widths_of(settled.evidence, len(source.columns)))
     target = workdir / "rows.csv"
-    copyist.write(tables.rows(source, progress), target)
+    copyist.write(rows(progress), target)
     columns = (*source.columns, *reading.derived)
     scan = Scan(path=target, format="csv", columns=columns, numbered=True)
-    return _plan(case, settled, scan, rejects=tuple(copyist.rejects), width_flag=copyist.widths.flag)
+    return _plan(case, settled, scan, rejects=tuple(copyist.rejects), made=(copyist.widths.flag, *dict.fromkeys(said)))
 
 
 def _read_work(
@@ -106,6 +114,7 @@ class _Case:
     reading: Reading
     options: ReadOptions
     reader: str
+    rows: Callable[[Progress | None], Iterator[Row]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +141,7 @@ def _settle(case: _Case, first: list[Row]) -> _Settled:
     witness.take(first)
     witness.settle_dates()
     if len(first) == SAMPLE_ROWS and witness.undecided:
-        rest = tables.rows(source)
+        rest = case.rows(None)
         for _ in first:
             next(rest)
         witness.take(rest)
@@ -200,11 +209,11 @@ def _plan(
     *,
     rejects: tuple[Reject, ...] = (),
     fast: bool = False,
-    width_flag: str = "",
+    made: tuple[str, ...] = (),
 ) -> Plan:
     reading, options = case.reading, case.options
     signs = settled.evidence.signs.names
-    flags = [*reading.flags, *case.source.flags, *settled.flags, width_flag, _sign_flag(signs)]
+    flags = [*reading.flags, *case.source.flags, *settled.flags, *made, _sign_flag(signs)]
     if options.decimal_comma:
         flags.append("Amounts have a decimal comma, as the user says.")
     if options.timezone:

@@ -7,13 +7,17 @@ is settled afterwards by the core, in the same way for every format.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from unitcost.facts.mapping import Mapping
 from unitcost.facts.source import Dataset, ReadOptions
-from unitcost.readers.head import Head
+from unitcost.readers.head import Format, Head
+from unitcost.readers.opening import Source
+from unitcost.readers.tables import Row
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +131,40 @@ class Reader(Protocol):
             When the format is recognised but this file cannot be understood, or only the user can tell.
         """
         ...
+
+
+class Unfolding(Reader, Protocol):
+    """A reader of answers of an API, whose rows stand inside of larger JSON values.
+
+    Parameters
+    ----------
+    COLUMNS
+        Header of the rows that `unfold` gives; `describe` is asked about these.
+    UNFOLDED
+        Formats that it takes apart so; a file of another one is read by its columns.
+    """
+
+    COLUMNS: tuple[str, ...]
+    UNFOLDED: tuple[Format, ...]
+
+    def unfold(self, source: Source, progress: Progress | None, said: list[str]) -> Iterator[Row]:
+        """Rows of the answer in order, a `Broken` for what cannot be taken apart.
+
+        Parameters
+        ----------
+        source, progress
+            The file, and who is told how far it is read.
+        said
+            Gets what is to be said about the file, one plain sentence each, when all of it has been read.
+
+        Raises
+        ------
+        BadFile
+            When the file is damaged, or is not what it seemed to be.
+        """
+        ...
+
+
+def unfolds(reader: object) -> TypeGuard[Unfolding]:
+    """Whether a reader takes a document apart into rows by itself."""
+    return hasattr(reader, "unfold")

@@ -7,8 +7,20 @@ from importlib.metadata import entry_points
 from typing import cast
 
 from unitcost.readers import aws_cur, azure, focus, focus_invoice, gcp, generic_csv, oci, outputs_csv, rate_card
+from unitcost.readers.calls import (
+    anthropic_costs,
+    anthropic_table,
+    anthropic_usage,
+    calls_csv,
+    langfuse,
+    litellm,
+    openai_activity,
+    openai_costs,
+    openai_usage,
+    otel,
+)
 from unitcost.readers.head import Head
-from unitcost.readers.reading import Reader
+from unitcost.readers.reading import Reader, unfolds
 from unitcost.readers.work import (
     access_log,
     artifacts_csv,
@@ -60,7 +72,23 @@ WORK_READERS: dict[str, WorkReader] = {
         access_log,
     )
 }  # fmt: skip
-READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS}
+#: Readers of calls of models, as gateways, tracers and providers tell of them: name -> module.
+CALL_READERS: dict[str, Reader] = {
+    module.NAME: cast(Reader, module)
+    for module in (
+        litellm,
+        langfuse,
+        otel,
+        openai_usage,
+        openai_activity,
+        openai_costs,
+        anthropic_usage,
+        anthropic_table,
+        anthropic_costs,
+        calls_csv,
+    )
+}
+READERS: dict[str, Reader | WorkReader] = {**BILL_READERS, **WORK_READERS, **CALL_READERS}
 
 
 @cache
@@ -74,4 +102,4 @@ def all_readers() -> dict[str, Reader | WorkReader]:
 
 def claimed(head: Head) -> bool:
     """Whether a reader of work knows a text by its first bytes and takes it apart itself."""
-    return any(is_work(reader) and reader.sniff(head) > 0 for reader in all_readers().values())
+    return any((is_work(reader) or unfolds(reader)) and reader.sniff(head) > 0 for reader in all_readers().values())

@@ -1,0 +1,1 @@
+"""Readers of calls of models: what gateways, tracers and providers tell of them."""

@@ -1,0 +1,176 @@
+"""Spans of an OTLP JSON file, and what those of generative AI say of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from unitcost.facts.calls import REPEATS_CHILDREN
+from unitcost.readers import json_rows
+from unitcost.readers.calls.answers import cell, pages
+from unitcost.readers.opening import Source
+from unitcost.readers.reading import Progress
+from unitcost.readers.tables import RAW_LIMIT, Broken
+from unitcost.units import NANOSECONDS_PER_MICROSECOND
+
+_USAGE = "gen_ai.usage."
+#: What is counted -> names of attributes that say it, the newest first.
+_COUNTS: dict[str, tuple[str, ...]] = {
+    "input": (f"{_USAGE}input_tokens", f"{_USAGE}prompt_tokens", "llm.usage.prompt_tokens", "llm.token_count.prompt"),
+    "cache_read": (
+        f"{_USAGE}cache_read.input_tokens", f"{_USAGE}cache_read_input_tokens", f"{_USAGE}input_tokens.cached",
+        "llm.token_count.prompt_details.cache_read",
+    ),
+    "cache_write": (
+        f"{_USAGE}cache_creation.input_tokens", f"{_USAGE}cache_creation_input_tokens",
+        f"{_USAGE}cache_write.input_tokens", f"{_USAGE}cache_write_input_tokens", f"{_USAGE}input_tokens.cache_write",
+        "llm.token_count.prompt_details.cache_write",
+    ),
+    "output": (
+        f"{_USAGE}output_tokens", f"{_USAGE}completion_tokens", "llm.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
+    "reasoning": (
+        f"{_USAGE}reasoning.output_tokens", f"{_USAGE}reasoning_tokens", f"{_USAGE}output_tokens.reasoning",
+        "llm.token_count.completion_details.reasoning",
+    ),
+}  # fmt: skip
+COUNTED = tuple(_COUNTS)
+_PROVIDER = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
+_MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "llm.request.model")
+_TIER = (
+    "openai.response.service_tier", "gen_ai.openai.response.service_tier", "openai.request.service_tier",
+    "gen_ai.openai.request.service_tier",
+)  # fmt: skip
+_CALLER = ("user.id", "enduser.id")
+_OPERATION = ("gen_ai.operation.name", "llm.request.type", "openinference.span.kind")
+#: Operations that call a model themselves.
+_CALLS = frozenset({"chat", "text_completion", "completion", "generate_content", "embeddings", "embedding", "llm"})
+#: Operations that sum up what is below them.
+_SUMS = frozenset({"invoke_agent", "create_agent", "invoke_workflow", "agent", "chain", "workflow"})
+_VARIANTS = frozenset({"batch", "flex", "priority"})
+_ERRORS = frozenset({"2", "STATUS_CODE_ERROR"})
+_BROKEN_OFF = ("cancel", "abort", "disconnect")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span, with its attributes as text and the service that it ran in."""
+
+    raw: Mapping[str, Any]
+    attributes: Mapping[str, str]
+    service: str
+
+    @property
+    def key(self) -> Hashable:
+        """Which span it is, among all of the file."""
+        return hash((cell(self.raw.get("traceId")), cell(self.raw.get("spanId"))))
+
+    @property
+    def parent_key(self) -> Hashable:
+        """Which span it is part of."""
+        return hash((cell(self.raw.get("traceId")), cell(self.raw.get("parentSpanId"))))
+
+    @property
+    def operation(self) -> str:
+        """What it does, in lower case."""
+        return self._first(_OPERATION).casefold()
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it calls a model, or states usage."""
+        return self.usage is not None or self.operation in _CALLS
+
+    @property
+    def sums(self) -> bool:
+        """Whether its kind is to sum up what is below it."""
+        return self.operation in _SUMS
+
+    @property
+    def usage(self) -> tuple[int, int] | None:
+        """All input and output; None where none is stated as a count."""
+        found = [self._first(_COUNTS[name]) for name in ("input", "output")]
+        if not any(found):
+            return None
+        whole, answer = (int(text) if text.isascii() and text.isdigit() else 0 for text in found)
+        return whole, answer
+
+    def cells(self, *, repeats: bool) -> list[str]:
+        """Cells of its row; times and counts are checked when they are loaded."""
+        tier = self._first(_TIER).casefold()
+        ids = [cell(self.raw.get(name)) for name in ("traceId", "spanId", "parentSpanId")]
+        return [
+            self.attributes.get("gen_ai.response.id", "") or ":".join(filter(None, ids[:2])), ids[1], ids[2],
+            _moment(self.raw.get("startTimeUnixNano")), _moment(self.raw.get("endTimeUnixNano")),
+            self._first(_PROVIDER), self._first(_MODEL), tier if tier in _VARIANTS else "", self._status(),
+            self._first(_CALLER), self.attributes.get(f"{_USAGE}cost", ""),
+            *(self._first(names) for names in _COUNTS.values()), self.service,
+            self.attributes.get("gen_ai.agent.name", ""), self.attributes.get("gen_ai.conversation.id", ""),
+            self.operation, REPEATS_CHILDREN if repeats else "",
+        ]  # fmt: skip
+
+    def _first(self, names: tuple[str, ...]) -> str:
+        return next((self.attributes[name] for name in names if self.attributes.get(name)), "")
+
+    def _status(self) -> str:
+        status = self.raw.get("status")
+        code = cell(status.get("code")) if isinstance(status, dict) else ""
+        error = self.attributes.get("error.type", "")
+        if not error and code not in _ERRORS:
+            return "ok"
+        told = f"{error} {cell(status.get('message')) if isinstance(status, dict) else ''}".casefold()
+        return "aborted" if any(word in told for word in _BROKEN_OFF) else "failed"
+
+
+def spans(source: Source, progress: Progress | None) -> Iterator[Span | Broken]:
+    """Spans of a file in order, a `Broken` for what is none."""
+    for document in pages(source, progress):
+        if isinstance(document, Broken):
+            yield document
+        elif not isinstance(document, dict) or not isinstance(document.get("resourceSpans"), list):
+            yield Broken(json_rows.written(document)[:RAW_LIMIT], "this is no list of resource spans")
+        else:
+            for resource in document["resourceSpans"]:
+                yield from _of_resource(resource)
+
+
+def _of_resource(resource: Any) -> Iterator[Span | Broken]:
+    scopes = resource.get("scopeSpans") if isinstance(resource, dict) else None
+    if not isinstance(scopes, list):
+        yield Broken(json_rows.written(resource)[:RAW_LIMIT], "these are no scope spans of a resource")
+        return
+    service = _attributes(resource.get("resource")).get("service.name", "")
+    for scope in scopes:
+        found = scope.get("spans") if isinstance(scope, dict) else None
+        for span in found if isinstance(found, list) else [found]:
+            if isinstance(span, dict):
+                yield Span(span, _attributes(span), service)
+            else:
+                yield Broken(json_rows.written(span)[:RAW_LIMIT], "this is no span")
+
+
+def _attributes(holder: Any) -> dict[str, str]:
+    """Attributes that are text, a number or a truth, as text."""
+    listed = holder.get("attributes") if isinstance(holder, dict) else None
+    found: dict[str, str] = {}
+    for attribute in listed if isinstance(listed, list) else []:
+        value = attribute.get("value") if isinstance(attribute, dict) else None
+        if isinstance(value, dict):
+            text = next((cell(value[kind]) for kind in _VALUES if kind in value), "")
+            found.setdefault(cell(attribute.get("key")), text)
+    return found
+
+
+def _moment(nanoseconds: Any) -> str:
+    """Moment of nanoseconds since 1970 as ISO text; what is none is left as it is, to be refused by name."""
+    text = cell(nanoseconds)
+    if not text.isascii() or not text.isdigit() or text == "0":
+        return "" if text == "0" else text
+    try:
+        return (_EPOCH + timedelta(microseconds=int(text) // NANOSECONDS_PER_MICROSECOND)).isoformat(" ")
+    except OverflowError:
+        return text
