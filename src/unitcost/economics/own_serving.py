@@ -48,12 +48,13 @@ def _line(service: str, by_unit: Mapping[str, UnitCost], at: str) -> TokenCost:
             return nothing(steps, "tokens", "not counted", at=at, label=name)
         return parts[0] if len(parts) == 1 else total("/".join(steps) + "@" + at, parts, unit="tokens", label=name)
 
+    calls = nothing((_PATH, service, "calls"), "calls", "not counted here", at=at, label="calls")
     known = [unit for unit in (*_INPUT, *_OUTPUT) if unit in by_unit] or list(_BOTH)
     return token_cost(
         Made(
             path=_PATH, name=service, hosted="own", cost=cost, covered_tokens=counted("tokens", tuple(known)),
             input_tokens=counted("input", _INPUT), output_tokens=counted("output", _OUTPUT),
-            calls=nothing((_PATH, service, "calls"), "calls", "not counted here", at=at, label="calls"),
+            calls=calls, covered_calls=calls,
         ),
         at=at,
     )  # fmt: skip

@@ -32,10 +32,11 @@ class Made:
         Steps of the ids of its figures.
     cost
         Of calls whose cost is known.
-    covered_tokens
-        Tokens of the calls whose cost is known.
-    input_tokens, output_tokens, calls, accepted
-        All that were counted; accepted is None where nothing tells.
+    covered_tokens, covered_calls, accepted
+        Of the calls whose cost is known: tokens that a model took or made, calls, and accepted answers; None where nothing
+        tells which were accepted.
+    input_tokens, output_tokens, calls
+        All that were counted.
     input_side, output_side
         For prices by side.
     """
@@ -45,6 +46,7 @@ class Made:
     hosted: Hosted
     cost: Figure
     covered_tokens: Figure
+    covered_calls: Figure
     input_tokens: Figure
     output_tokens: Figure
     calls: Figure
@@ -76,7 +78,7 @@ def token_cost(made: Made, *, at: str) -> TokenCost:
         per_output=_side(made, "output", made.output_side, at),
         blended=per_mtok((made.path, made.name, "blended"), made.cost, made.covered_tokens, at=at, label=made.name),
         blend=blend_of(made.input_tokens, made.output_tokens),
-        per_call=_each(made, "call", made.calls, unit, at), per_accepted=_each(made, "accepted", made.accepted, unit, at),
+        per_call=_each(made, "call", made.covered_calls, unit, at), per_accepted=_each(made, "accepted", made.accepted, unit, at),
         low=made.low, high=made.high, unpriced_tokens=made.unpriced_tokens,
     )  # fmt: skip
 

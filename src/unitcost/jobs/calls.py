@@ -27,7 +27,7 @@ from unitcost.prices.models import ModelBook
 _KINDS: tuple[OwnerKind, ...] = ("team", "project")
 _CALLER = "sub_account_name"
 #: Unpriced models for which near names are looked up; that is slow.
-_MOST_NEAR = 20
+_MOST_NEAR = 12
 
 
 def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection: Selection) -> PricedCalls | None:

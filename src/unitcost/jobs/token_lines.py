@@ -13,7 +13,7 @@ from unitcost.facts.naming import spelt
 from unitcost.facts.token_account import TokenGroup
 from unitcost.facts.token_answers import TokenCost
 from unitcost.figure import Figure, figure_id, total
-from unitcost.jobs.token_sums import STANDS, CountColumn, TokenSums, tokens_of
+from unitcost.jobs.token_sums import CALLED, STANDS, CountColumn, TokenSums, tokens_of
 from unitcost.report.amounts import ByUnit, Key
 
 #: Lines that are worked out; the others are one line.
@@ -89,10 +89,11 @@ class _Maker:
         low, high = self._bounds(covered)
         made = Made(
             path=self.grouping.path, name=name, hosted="api", cost=self._sum(self.cost, unit, name, keys, "cost"),
-            covered_tokens=self._count(unit, name, keys, "tokens", STANDS),
+            covered_tokens=self._count(unit, name, keys, "tokens", CALLED),
+            covered_calls=self._count(unit, name, keys, "calls", STANDS),
             input_tokens=self._count(unit, name, keys, "input_tokens"),
             output_tokens=self._count(unit, name, keys, "output_tokens"), calls=self._count(unit, name, keys, "calls"),
-            accepted=self._count(unit, name, keys, "accepted") if any(g.sum.judged for g in groups) else None,
+            accepted=self._count(unit, name, keys, "accepted", STANDS) if any(g.sum.judged for g in groups) else None,
             input_side=self._side(self.input_cost, unit, name, keys, "input_tokens"),
             output_side=self._side(self.output_cost, unit, name, keys, "output_tokens"), low=low, high=high,
             unpriced_tokens=tokens_of(group for group in groups if group.sum.group.state == "unpriced"),

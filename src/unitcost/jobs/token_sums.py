@@ -23,6 +23,8 @@ CostColumn = Literal["cost", "input_cost", "output_cost", "avoided"]
 MONEY = ("cost", "input_cost", "output_cost", "avoided")
 #: States in which a cost stands.
 STANDS: tuple[CostState, ...] = ("measured", "computed", "estimated", "cached")
+#: Those of them in which a model was called.
+CALLED: tuple[CostState, ...] = ("measured", "computed", "estimated")
 _BASIS: dict[str, Basis] = {
     "measured": "measured",
     "cached": "measured",
