@@ -242,3 +242,68 @@ def test_parts_of_the_account_add_up_to_it(lab: Desk) -> None:
         costs = [Decimal(line["cost"]) for line in found[name]["USD"].values()]
         assert money.add(costs) == Decimal(found["spend"]["USD"])
     assert "other (30)" in found["keys"]["USD"]
+
+
+BILL = (
+    "BilledCost,EffectiveCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd,BillingPeriodStart,BillingPeriodEnd,"
+    "ServiceProviderName,ServiceName,ServiceCategory,ResourceId,ChargeDescription,Tags\n"
+    '30,30,USD,2031-06-10,2031-06-11,2031-06-01,2031-07-01,lab,API,AI and Machine Learning,,tokens,"{""driver"":""LLM API""}"\n'
+    "48,48,USD,2031-06-10,2031-06-12,2031-06-01,2031-07-01,lab,API,AI and Machine Learning,ptu-1,"
+    'Provisioned Throughput Units,"{""driver"":""LLM API""}"\n'
+    '240,240,USD,2031-06-10,2031-06-11,2031-06-01,2031-07-01,AWS,EC2,Compute,chat,GPU,"{""driver"":""serving"",""project"":""chat""}"\n'
+)
+OUTPUTS = "service,day,unit,quantity\nchat,2031-06-10,input tokens,90000000\nchat,2031-06-10,output tokens,10000000\n"
+
+
+@pytest.fixture
+def billed(lab: Desk) -> Desk:
+    """A desk with a bill for calls, reserved throughput and a machine that serves, and a million tokens of calls."""
+    lab.load(str(lab.write("bill.csv", BILL)), str(lab.write("outputs.csv", OUTPUTS)))
+    put(
+        lab,
+        [{"input_tokens": 1_000_000, "called_at": AT}, {"output_tokens": 500_000, "called_at": AT.replace(minute=59)}],
+    )
+    return lab
+
+
+def test_calls_and_own_serving_stand_in_one_table_and_the_report_closes(billed: Desk) -> None:
+    report = billed.report()
+    (section,) = [section for section in report["sections"] if section["key"] == "tokens"]
+    table = section["tables"][0]
+    rows = {row[0]: row for row in table["rows"]}
+    names = [column["name"] for column in table["columns"]]
+    assert (rows["chat"][1], rows["lab/otter"][1]) == ("own machines", "API")
+    blended = names.index("per M blended")
+    assert rows["chat"][blended]["value"] == "2.4"  # 240 USD over 100 million tokens
+    assert Decimal(rows["lab/otter"][blended]["value"]) == money.divide(Decimal(8), Decimal("1.5"))
+    assert "90.00 % input" in rows["chat"][-1]
+    assert report["total"] == {"USD": "318"}  # the bill alone
+    assert sum(Decimal(amount) for amount in report["drivers"]["USD"].values()) == 318
+
+
+def test_the_bill_wins_and_the_difference_is_shown(billed: Desk) -> None:
+    (row,) = tokens(billed)["bills"]["USD"]
+    assert row == {"provider": "lab", "month": "2031-06", "billed": "78", "called": "8", "difference": "70"}
+
+
+def test_reserved_throughput_is_spread_over_its_use(billed: Desk) -> None:
+    (row,) = tokens(billed)["reserved"]["USD"]
+    assert (row["name"], row["cost"], row["tokens"]) == ("ptu-1", "48", 1_500_000)
+    assert Decimal(row["per_mtok"]) == 32
+    assert (row["used_hours"], row["paid_hours"], row["unused"]) == ("1", "48", "47")
+
+
+def test_explain_unfolds_what_was_not_used(billed: Desk) -> None:
+    (row,) = tokens(billed)["reserved"]["USD"]
+    result = billed.run("explain", row["figure"], "--json", "--as-of", AS_OF)
+    assert result.exit_code == 0, result.output
+    assert "bill.csv" in result.stdout
+
+
+def test_the_html_report_shows_the_account(billed: Desk) -> None:
+    page = billed.folder / "report.html"
+    result = billed.run("report", "--html", str(page), "--as-of", AS_OF)
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8")
+    assert "lab/otter" in text
+    assert "own machines" in text
