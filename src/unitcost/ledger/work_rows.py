@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection, SpendRow
 from unitcost.facts.stored import Kept
+from unitcost.facts.token_charges import MeteredQuantity
 from unitcost.ledger.call_rows import CallRows
 from unitcost.ledger.measured import gauges_of_holders
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
@@ -72,6 +74,12 @@ class WorkRows:
         for *keys, start, end in ask_periods(self._con, question):
             periods[tuple(keys)].append((start.replace(tzinfo=UTC), end.replace(tzinfo=UTC)))
         return [PaidRow(spend=row, periods=tuple(periods[row.keys])) for row in ask_spend(self._con, question)]
+
+    def metered(self, selection: Selection) -> list[MeteredQuantity]:
+        """What the usage charges of each meter in the range add up to."""
+        sql = query("metered").replace("{range}", billing_range(selection))
+        names = [field.name for field in fields(MeteredQuantity)]
+        return [MeteredQuantity(**dict(zip(names, row, strict=True))) for row in self._con.execute(sql).fetchall()]
 
     def held(self) -> Iterator[HeldRow]:
         """Holdings that count, each stretch once, in a fixed order."""
