@@ -42,6 +42,12 @@ def shared_cases() -> Path:
     return _shared("cases")
 
 
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of measured data: spot traces, training runs; tests that use it are skipped where it is absent."""
+    return _shared("data")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review the diff")
 

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from unitcost.report.model import Report, Table
+from unitcost.report.model import Report, Section, Table
 from unitcost.report.printed import heading, printed, shown
 
 #: A shortened name keeps at least this many characters.
@@ -109,17 +109,27 @@ def print_report(report: Report, *, keys: Collection[str] = (), width: int = 0) 
         tiles = [[tile.name, shown(tile.figure, tile.kind), tile.beside] for tile in report.tiles]
         print_table(["", "", ""], tiles, numeric=(False, True, False), width=width)
     for section in report.sections:
-        if keys and section.key not in keys:
-            continue
-        _say(console, "", "")
-        _say(console, section.title.upper(), "bold")
-        _paragraph(console, section.question, "dim")
-        for table in section.tables:
-            _print_model_table(table, width)
-        for chart in section.charts if not section.tables else ():
-            _paragraph(console, chart.text)
-        for note in section.notes:
-            _paragraph(console, f"- {note}")
+        if not keys or section.key in keys:
+            print_section(section, width=width)
+
+
+def print_section(section: Section, *, width: int = 0) -> None:
+    """Print one section: its tables, or what its charts say where it has none, and its notes."""
+    console = Console(width=width or None, highlight=False)
+    _say(console, "", "")
+    _say(console, section.title.upper(), "bold")
+    _paragraph(console, section.question, "dim")
+    for table in section.tables:
+        _print_model_table(table, width)
+    for chart in section.charts if not section.tables else ():
+        _paragraph(console, chart.text)
+    for note in section.notes:
+        _paragraph(console, f"- {note}")
+
+
+def print_paragraph(text: str) -> None:
+    """Print words on standard output, broken at spaces to fit the terminal."""
+    _paragraph(Console(highlight=False), text)
 
 
 def _print_model_table(table: Table, width: int) -> None:

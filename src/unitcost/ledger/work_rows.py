@@ -195,6 +195,11 @@ class WorkRows:
             for row in self._con.execute(sql, {"kinds": list(kinds), "named": list(named)}).fetchall()
         ]  # fmt: skip
 
+    def versions(self) -> list[tuple[str, str | None]]:
+        """Versions of models, each with the run that made it where that is known."""
+        sql = "SELECT DISTINCT model_version, run FROM model_versions ORDER BY ALL"
+        return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
     def lives(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:
         """Workload -> what its lives held; under the short name too where no other workload has the same."""
         sql = query("lives").format(holdings=query("current_holdings"))

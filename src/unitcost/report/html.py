@@ -38,27 +38,61 @@ _WHOLE = Decimal(1)
 
 def as_html(report: Report) -> str:
     """Page of a report; the same report gives the same bytes."""
-    sections = [section for section in report.sections if section.tables or section.charts or section.notes]
-    options = {chart.name: chart.option for section in sections for chart in section.charts}
+    keys = {section.key for section in report.sections}
+    return page(
+        report.title,
+        f"{_sentence(context(report))} · as of {report.as_of}",
+        messages=report.messages,
+        tiles=[_tile(tile) for tile in report.tiles],
+        sections=report.sections,
+        bar=[(key, name) for key, name in _BAR if key in keys],
+        footer="Every number here has an id: click it, or run <code>unitcost explain ID</code>, and it unfolds to its "
+        "formula and the rows it stands on.",
+    )
+
+
+def page(
+    title: str, subtitle: str, *, messages: Sequence[str], tiles: Sequence[str], sections: Sequence[Section],
+    bar: Sequence[tuple[str, str]], footer: str,
+) -> str:  # fmt: skip
+    """One-file page of sections.
+
+    Parameters
+    ----------
+    tiles
+        HTML of the tiles at the top.
+    bar
+        Sections that the bar leads to, and their names there; those that are empty are left out.
+    footer
+        HTML.
+    """
+    shown_sections = [section for section in sections if section.tables or section.charts or section.notes]
+    options = {chart.name: chart.option for section in shown_sections for chart in section.charts}
+    keys = {section.key for section in shown_sections}
     parts = [
-        *_head(report),
-        *_bar(sections),
-        f"<main><h1>{_text(report.title)}</h1>",
-        f'<p class="sub">{_text(_sentence(context(report)))} · as of {_text(report.as_of)}</p>',
-        *(f'<p class="message" role="alert">{_words(message)}</p>' for message in report.messages),
-        '<div class="tiles">' + "".join(_tile(tile) for tile in report.tiles) + "</div>",
+        *_head(title),
+        *_bar([(key, name) for key, name in bar if key in keys]),
+        f"<main><h1>{_text(title)}</h1>",
+        f'<p class="sub">{_text(subtitle)}</p>',
+        *(f'<p class="message" role="alert">{_words(message)}</p>' for message in messages),
+        '<div class="tiles">' + "".join(tiles) + "</div>",
         *(
             f'<div class="pair">{"".join(map(_section, run))}</div>' if narrow else "".join(map(_section, run))
-            for narrow, run in groupby(sections, key=lambda section: section.key in _NARROW)
+            for narrow, run in groupby(shown_sections, key=lambda section: section.key in _NARROW)
         ),
-        "<footer>Every number here has an id: click it, or run <code>unitcost explain ID</code>, and it unfolds to its "
-        "formula and the rows it stands on.</footer></main>",
+        f"<footer>{footer}</footer></main>",
         '<aside id="about" hidden aria-live="polite"></aside>',
         f"<script>{_asset('echarts.min.js')}</script>",
         f'<script id="options" type="application/json">{embedded({"charts": options, "dark": on_dark()})}</script>',
         f"<script>{_asset('report.js')}</script></body></html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def plain_tile(name: str, value: str, beside: str = "") -> str:
+    """HTML of a tile whose value is no figure."""
+    more = f'<span class="beside">{_text(beside)}</span>' if beside else ""
+    return f'<div class="tile"><span class="name">{_text(name)}</span><span class="value">{_text(value)}</span>{more}</div>'
 
 
 def embedded(data: Any) -> str:
@@ -69,7 +103,7 @@ def embedded(data: Any) -> str:
     return text
 
 
-def _head(report: Report) -> list[str]:
+def _head(title: str) -> list[str]:
     return [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -77,14 +111,13 @@ def _head(report: Report) -> list[str]:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         '<link rel="icon" href="data:,">',
-        f"<title>{_text(report.title)} · unitcost</title>",
+        f"<title>{_text(title)} · unitcost</title>",
         f"<style>{_asset('report.css')}</style></head><body>",
     ]
 
 
-def _bar(sections: Sequence[Section]) -> list[str]:
-    keys = {section.key for section in sections}
-    links = "".join(f'<a href="#{key}">{name}</a>' for key, name in _BAR if key in keys)
+def _bar(bar: Sequence[tuple[str, str]]) -> list[str]:
+    links = "".join(f'<a href="#{key}">{name}</a>' for key, name in bar)
     return [
         f'<header><div class="bar"><strong>unitcost</strong><nav aria-label="Sections">{links}</nav>',
         '<button id="theme" type="button" aria-label="Switch between light and dark" hidden>◐</button></div></header>',

@@ -1,0 +1,100 @@
+"""Plan a model's life: training against serving, from stated amounts or from a version in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from unitcost import money
+from unitcost.economics.lifetime import LifeAnswer, Lifetime, Payback, Spending, Successor, follow, payback
+from unitcost.errors import UnitcostError, UnknownName
+from unitcost.facts.runs import RunAnswer
+from unitcost.facts.spend import Selection
+from unitcost.jobs.asking import Asking
+from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifetimePlan:
+    """Answer.
+
+    Parameters
+    ----------
+    once, again
+        The life as asked, and with training repeated, where that was asked: training once tells how much repeating it adds.
+    payback
+        When a successor has paid for itself; None = none was given.
+    """
+
+    life: Lifetime
+    answer: LifeAnswer
+    once: LifeAnswer | None
+    payback: Payback | None
+    successor: Successor | None
+    messages: tuple[str, ...]
+
+
+def plan_lifetime(life: Lifetime, successor: Successor | None = None, *, messages: Sequence[str] = ()) -> LifetimePlan:
+    """Training against serving over a life, and when a successor has paid for itself."""
+    return LifetimePlan(
+        life=life, answer=follow(life),
+        once=follow(replace(life, retrain_every_days=None)) if life.retrain_every_days else None,
+        payback=payback(life, successor) if successor else None, successor=successor, messages=tuple(messages),
+    )  # fmt: skip
+
+
+def spending_of(workspace: Workspace, version: str) -> tuple[Spending, list[str]]:
+    """What making a version of a model has cost: all runs of its experiment, failed ones, sweeps and evaluation included.
+
+    Returns
+    -------
+    Spending and list of str
+        Parts by what became of the runs; and what a reader should know.
+
+    Raises
+    ------
+    UnknownName
+        When the ledger has no such version; the message names the near ones.
+    UnitcostError
+        When it does not know which run made it, or what any run cost.
+    """
+    with workspace.open_ledger() as ledger:
+        versions = ledger.work.versions()
+        if version not in {name for name, _ in versions}:
+            raise UnknownName("model version in the ledger", version, [name for name, _ in versions])
+        runs = {run for name, run in versions if name == version and run}
+        asking = Asking.of(ledger, workspace, Selection(), workspace.settings.currency)
+        answers = work_answers(asking, asking.amounts())
+    found = list(answers.runs) if answers else []
+    groups = {answer.group for answer in found if _made(answer, runs)}
+    mine = [answer for answer in found if answer.group in groups]
+    if not mine:
+        raise UnitcostError(
+            "the ledger does not know which runs made it", where=version,
+            mend="load the runs of your tracker, with the run of each model version, or give --training-usd",
+        )  # fmt: skip
+    return _spending(mine, version)
+
+
+def _made(answer: RunAnswer, runs: set[str]) -> bool:
+    key = answer.run.workload
+    return bool(runs & {key, key.partition(":")[2], answer.run.name})
+
+
+def _spending(answers: Sequence[RunAnswer], version: str) -> tuple[Spending, list[str]]:
+    parts: dict[str, Decimal] = {}
+    unpriced = 0
+    for answer in answers:
+        if answer.cost.value is None or answer.cost.unit != "USD":
+            unpriced += 1
+            continue
+        part = f"{answer.outcome} {answer.run.kind or 'run'}s"
+        parts[part] = money.add([parts.get(part, money.ZERO), answer.cost.value])
+    if not parts:
+        raise UnitcostError(
+            "no run of it has a cost in USD", where=version, mend="load the bill, or give prices under [work] prices"
+        )
+    messages = [f"{unpriced} runs have no cost in USD and are not counted."] if unpriced else []
+    return Spending(parts_usd=tuple(sorted(parts.items()))), messages

@@ -1,0 +1,1 @@
+"""What a model asks of hardware: operations, memory. Pure."""

@@ -1,0 +1,131 @@
+"""The answer of a plan as a page: tiles, tables, charts, what was ruled out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unitcost.report.html import page, plain_tile
+from unitcost.report.model import Chart, Column, Section, Table
+from unitcost.report.palette import colours
+
+_FOOTER = (
+    "A plan is an estimate. Each number has a low and a high value and a basis: measured, modelled, assumed or quoted. "
+    "The same numbers are printed by <code>--json</code>."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTile:
+    """One number at the top, as text, and a line beside it."""
+
+    name: str
+    value: str
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPage:
+    """Answer of a plan.
+
+    Parameters
+    ----------
+    subtitle
+        What was asked, in one line.
+    messages
+        What the reader must know first.
+    """
+
+    title: str
+    subtitle: str
+    tiles: tuple[PlanTile, ...]
+    sections: tuple[Section, ...]
+    messages: tuple[str, ...] = ()
+
+
+def as_html(plan: PlanPage) -> str:
+    """One-file page of a plan; the same plan gives the same bytes."""
+    return page(
+        plan.title, plan.subtitle, messages=plan.messages,
+        tiles=[plain_tile(tile.name, tile.value, tile.beside) for tile in plan.tiles], sections=plan.sections,
+        bar=[(section.key, section.title) for section in plan.sections], footer=_FOOTER,
+    )  # fmt: skip
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int = 1, caption: str = "") -> Table:
+    """Table of texts; the last columns but `numbers` of them at the beginning hold numbers.
+
+    Parameters
+    ----------
+    numbers
+        How many columns at the beginning hold words; a last column without a name holds remarks.
+    """
+    kinds = [
+        Column(name=name) if place < numbers or not name else Column(name=name, kind="count")
+        for place, name in enumerate(columns)
+    ]
+    return Table(columns=tuple(kinds), rows=tuple(tuple(row) for row in rows), caption=caption)
+
+
+def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: str) -> Chart:
+    """Horizontal bars with their values, in the order given."""
+    palette = colours([label for label, _ in bars])
+    option: dict[str, Any] = {
+        "grid": {"left": 16, "right": 90, "top": 4, "bottom": 4, "containLabel": True},
+        "tooltip": {"trigger": "item"},
+        "xAxis": {"type": "value", "show": False},
+        "yAxis": {"type": "category", "inverse": True, "data": [label for label, _ in bars]},
+        "series": [
+            {
+                "type": "bar",
+                "name": unit,
+                "barMaxWidth": 18,
+                "data": [
+                    {
+                        "value": round(value, 4),
+                        "itemStyle": {"color": palette[label]},
+                        "label": {"show": True, "position": "right", "formatter": f"{value:,.2f}"},
+                    }
+                    for label, value in bars
+                ],
+            }
+        ],
+    }
+    words = "; ".join(f"{label} {value:,.2f} {unit}" for label, value in bars)
+    return Chart(name=name, title=title, option=option, text=words)
+
+
+def line_chart(
+    name: str, title: str, lines: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str,
+    logarithmic: bool = False,
+) -> Chart:  # fmt: skip
+    """Lines over a scale.
+
+    Parameters
+    ----------
+    across, up
+        What the two scales are, with units.
+    """
+    palette = colours(lines)
+    option: dict[str, Any] = {
+        "grid": {"left": 8, "right": 24, "top": 44, "bottom": 30, "containLabel": True},
+        "legend": {"type": "scroll", "top": 0, "left": 0, "data": list(lines)},
+        "tooltip": {"trigger": "axis"},
+        "xAxis": {
+            "type": "log" if logarithmic else "value", "name": across, "nameLocation": "middle", "nameGap": 28,
+            **({"min": min(x for points in lines.values() for x, _ in points)} if logarithmic else {}),
+        },
+        "yAxis": {"type": "value", "name": up},
+        "series": [
+            {
+                "type": "line", "name": label, "symbol": "none", "color": palette[label],
+                "data": [[round(x, 4), round(y, 4)] for x, y in points],
+            }
+            for label, points in lines.items()
+        ],
+    }  # fmt: skip
+    ends = "; ".join(
+        f"{label}: from {points[0][1]:,.2f} to {points[-1][1]:,.2f}" for label, points in lines.items() if points
+    )
+    return Chart(name=name, title=title, option=option, text=f"{up} by {across}. {ends}")

@@ -1,0 +1,128 @@
+"""Plans through the command line: tables, JSON, one-file HTML, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from unitcost.cli import cli
+from unitcost.cli.plan import PLANS
+
+LINES = {
+    "train": [
+        "train",
+        "--model",
+        "7b",
+        "--tokens",
+        "140e9",
+        "--accelerator",
+        "H100",
+        "--count",
+        "64",
+        "--deadline",
+        "10d",
+    ],
+    "spot": ["spot", "--hours", "24h", "--deadline", "36h", "--mean-up", "6h", "--on-demand-usd", "3"],
+    "sweep": ["sweep", "--trials", "50", "--hours-per-trial", "4h", "--usd-per-gpu-hour", "3", "--acceptance", "0.2"],
+    "cache": ["cache", "--on-the-fly", "1h", "--cached", "0.1h", "--one-off", "2h", "--epochs", "3"],
+    "lifetime": ["lifetime", "--training-usd", "50000", "--predictions-per-day", "10e6", "--usd-per-1k", "0.5"],
+}
+every_plan = pytest.mark.parametrize("name", LINES)
+
+
+def run(*arguments: str, folder: Path | None = None):
+    with_folder = ["--folder", str(folder)] if folder and arguments[0] in {"train", "cache", "lifetime"} else []
+    return CliRunner().invoke(cli, ["plan", *arguments, *with_folder])
+
+
+def test_each_plan_is_tried_here() -> None:
+    assert set(LINES) == set(PLANS)
+
+
+@every_plan
+def test_it_prints_a_table(name: str, tmp_path: Path) -> None:
+    result = run(*LINES[name], folder=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "·" in result.stdout.splitlines()[0]
+
+
+@every_plan
+def test_it_answers_machines(name: str, tmp_path: Path) -> None:
+    result = run(*LINES[name], "--json", folder=tmp_path)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["schema_version"] == 1
+    assert data["kind"] == f"plan-{name}"
+
+
+@every_plan
+def test_it_writes_one_file_that_asks_nobody(name: str, tmp_path: Path) -> None:
+    page = tmp_path / "plan.html"
+    result = run(*LINES[name], "--html", str(page), folder=tmp_path)
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8")
+    assert 'data-chart="' in text
+    assert "default-src &#x27;none&#x27;" in text
+    assert "<script src" not in text
+    assert "http://" not in text.split("<main>")[1].split("<script>")[0]
+
+
+@every_plan
+def test_a_file_says_the_same_as_the_command_line(name: str, tmp_path: Path) -> None:
+    words = LINES[name][1:]
+    scenario = tmp_path / "scenario.toml"
+    pairs = zip(words[::2], words[1::2], strict=True)
+    scenario.write_text("".join(f'{option.lstrip("-")} = "{value}"\n' for option, value in pairs))
+    said = run(*LINES[name], "--json", folder=tmp_path)
+    read = run(name, "--scenario", str(scenario), "--json", folder=tmp_path)
+    assert read.exit_code == 0, read.output
+    assert read.stdout == said.stdout
+
+
+def test_an_unknown_key_of_a_file_is_answered_with_near_names(tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text('modell = "7b"\n')
+    result = run("train", "--scenario", str(scenario), folder=tmp_path)
+    assert result.exit_code == 2
+    assert "`model`" in result.stderr
+
+
+def test_the_day_is_ten_and_retraining_turns_it(tmp_path: Path) -> None:
+    once = json.loads(run(*LINES["lifetime"], "--json", folder=tmp_path).stdout)
+    again = json.loads(run(*LINES["lifetime"], "--retrain-every", "5d", "--json", folder=tmp_path).stdout)
+    assert (once["answer"]["passing_day"], once["answer"]["larger"]) == (10, "serving")
+    assert (again["answer"]["passing_day"], again["answer"]["larger"]) == (None, "training")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["trian"], "`train`"),
+        (["spot", "--hours", "-5h", "--deadline", "3h"], "--hours is '-5h'"),
+        (["spot", "--hours", "5h", "--deadline", "3h", "--mean-up", "1h", "--on-demand-usd", "1"], "even on demand"),
+        (["spot", "--hours", "5h", "--deadline", "9h"], "nothing says"),
+        (["train", "--model", "7x", "--tokens", "1e9"], "no model `7x`"),
+        (["train", "--model", "7b", "--tokens", "-1"], "--tokens is '-1'"),
+        (["train", "--model", "7b", "--tokens", "1e9", "--precision", "bf17"], "`bf16`"),
+        (["sweep"], "nothing says"),
+        (["cache", "--on-the-fly", "nan", "--cached", "1h", "--one-off", "1h"], "not a time"),
+        (["lifetime", "--predictions-per-day", "10", "--usd-per-1k", "1"], "what training cost"),
+        (["lifetime", "--training-usd", "1", "--predictions-per-day", "10", "--usd-per-1k", "-1"], "not an amount"),
+    ],
+)
+def test_wrong_usage_is_answered_and_exits_2(words: list[str], message: str, tmp_path: Path) -> None:
+    result = run(*words, folder=tmp_path)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_file_that_is_wrong_exits_1(tmp_path: Path) -> None:
+    bad = tmp_path / "curves.csv"
+    bad.write_text("run,step,seconds,metric\na,2,1,0.5\na,1,2,0.6\n")
+    result = run("sweep", "--curves", str(bad))
+    assert result.exit_code == 1
+    assert "do not ascend" in result.stderr
