@@ -19,8 +19,6 @@ SECONDS_PER_HOUR = 3600
 HOURS_PER_DAY = 24
 #: Days of a month where growth is counted by the month.
 DAYS_PER_MONTH = 30
-#: Hours of an average month: 365 days / 12.
-HOURS_PER_MONTH = 730
 SECONDS_PER_DAY = SECONDS_PER_HOUR * HOURS_PER_DAY
 #: Hours of a month in price lists: 365 days / 12.
 HOURS_PER_MONTH = 730

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,8 @@ def test_it_writes_one_file_that_asks_nobody(name: str, tmp_path: Path) -> None:
     assert "default-src &#x27;none&#x27;" in text
     assert "<script src" not in text
     assert "http://" not in text.split("<main>")[1].split("<script>")[0]
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))  # charts are found by the id of their data
 
 
 @every_plan

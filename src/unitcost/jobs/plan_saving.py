@@ -12,7 +12,7 @@ from unitcost.training.uptimes import mean_s
 from unitcost.units import SECONDS_PER_HOUR, SECONDS_PER_MINUTE
 
 #: Intervals of the loss curve, as multiples of Daly's.
-_CURVE = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0)
+_CURVE = (0.1, 0.15, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0, 6.0)
 _SHOWN_INTERVALS = 6
 
 

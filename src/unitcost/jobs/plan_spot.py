@@ -234,7 +234,9 @@ def _on_assumptions(ask: SpotAsk) -> SpotPlan:
         **dict.fromkeys(("value", "low", "high"), (ask.hours + ask.changeover_s / SECONDS_PER_HOUR) * on_demand_usd),
         basis="quoted", because="hours and one change-over at the price on demand",
     )  # fmt: skip
-    options = [SpotOption(name=ON_DEMAND, usd=base, on_demand_share=base.times(1 / hours_usd), changeovers=1.0)]
+    options = [
+        SpotOption(name=ON_DEMAND, usd=base, on_demand_share=base.times(1 / hours_usd), spot_share=0.0, changeovers=1.0)
+    ]
     if refusal:
         options.append(SpotOption(name=PLANNED, ruled_out=(refusal,)))
     else:

@@ -56,14 +56,15 @@ def _options(plan: SpotPlan) -> Section:
     rows = [
         [
             option.name, usd_ranged(option.usd), ranged(option.on_demand_share, ".1%"),
-            f"{option.spot_share:.0%}" if option.usd else "–", f"{option.changeovers:.1f}" if option.usd else "–",
+            "–" if option.spot_share is None else f"{option.spot_share:.0%}",
+            "–" if option.changeovers is None else f"{option.changeovers:.1f}",
             "ruled out" if option.ruled_out else "",
         ]
         for option in shown
     ]  # fmt: skip
     bars = [(option.name, option.usd.value) for option in shown if option.usd]
     return Section(
-        key="options", title="Options", question="What does each way to run it cost, and which are ruled out?",
+        key="ways", title="Options", question="What does each way to run it cost, and which are ruled out?",
         tables=(table(["option", "USD", "of on-demand", "on spot", "starts", ""], rows),),
         charts=(bar_chart("options", "Cost, USD", bars, "USD"),),
         notes=tuple(f"{o.name} is ruled out: {'; '.join(o.ruled_out)}." for o in shown if o.ruled_out),
@@ -87,8 +88,7 @@ def _saving(plan: SpotPlan) -> Section | None:
     if curve:
         charts = (
             line_chart(
-                "loss", "Up-time lost by interval", {"lost": curve}, across="minutes between saves", up="% of up-time",
-                logarithmic=True,
+                "loss", "Up-time lost by interval", {"lost": curve}, across="minutes between saves", up="% of up-time"
             ),
         )  # fmt: skip
     return Section(

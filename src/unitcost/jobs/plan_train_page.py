@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unitcost.jobs.plan_spot import ON_DEMAND
 from unitcost.jobs.plan_spot_page import spot_page
 from unitcost.jobs.plan_train import TrainPlan, memory_of
 from unitcost.jobs.plan_words import ranged, usd_ranged
-from unitcost.report.model import Chart, Section
+from unitcost.report.model import Chart, Section, Table
 from unitcost.report.plan_page import PlanPage, PlanTile, bar_chart, line_chart, table
 from unitcost.training.rightsizing import RunOption
 from unitcost.units import HOURS_PER_DAY
 
 _MOST_ROWS = 16
+_MOST_REASONS = 24
+#: Times from so many hours on are read in days. [h]
+_READ_IN_DAYS = 72.0
 _DAYS = 1 / HOURS_PER_DAY
 
 
@@ -20,15 +24,15 @@ def train_page(plan: TrainPlan) -> PlanPage:
     """Page of a training plan."""
     scenario, ask = plan.scenario, plan.scenario.ask
     shown = plan.asked if plan.asked and not plan.asked.ruled_out else plan.best
-    deadline = f", deadline {scenario.deadline_hours * _DAYS:.1f} days" if scenario.deadline_hours else ""
+    deadline = f", deadline {scenario.deadline_hours * _DAYS:.3g} days" if scenario.deadline_hours else ""
     units = "units" if scenario.rates else "tokens"
-    count = scenario.count or "some"
+    count = f"{scenario.count} x " if scenario.count else ""
     sections = (
         _options(plan), _frontier(plan), _memory(plan, shown), _speed(shown), _spot(plan), _levers(plan), _prices(plan)
     )  # fmt: skip
     return PlanPage(
         title="Training plan",
-        subtitle=f"{ask.shape.name}, {ask.tokens:.4g} {units} on {count} x {scenario.accelerator}{deadline}",
+        subtitle=f"{ask.shape.name}, {ask.tokens:.4g} {units} on {count}{scenario.accelerator}{deadline}",
         messages=plan.messages, tiles=_tiles(plan, shown), sections=tuple(s for s in sections if s is not None),
     )  # fmt: skip
 
@@ -41,56 +45,101 @@ def name_of(option: RunOption) -> str:
 def _tiles(plan: TrainPlan, shown: RunOption | None) -> tuple[PlanTile, ...]:
     if shown is None:
         return (PlanTile(name="answer", value="none", beside="every option is ruled out"),)
+    unit, form, scale = _time([shown])
     tiles = [
         PlanTile(name="run on", value=name_of(shown), beside=shown.capacity.machine),
-        PlanTile(name="time, days", value=ranged(shown.hours, ",.1f", _DAYS), beside="; ".join(shown.remarks)),
+        PlanTile(name=f"time, {unit}", value=ranged(shown.hours, form, scale), beside="; ".join(shown.remarks)),
         PlanTile(name="cost on demand, USD", value=usd_ranged(shown.usd)),
     ]
     if plan.spot and plan.spot_usd:
-        tiles.append(PlanTile(name="on spot, USD", value=usd_ranged(plan.spot_usd), beside=plan.spot.best))
+        pays = plan.spot.best != ON_DEMAND
+        tiles.append(
+            PlanTile(
+                name="on spot, USD", value=usd_ranged(plan.spot_usd) if pays else "–",
+                beside=plan.spot.best if pays else "costs no less than on-demand",
+            )
+        )  # fmt: skip
     if plan.best is not None and plan.best != shown:
         tiles.append(PlanTile(name="cheapest", value=name_of(plan.best), beside=f"{usd_ranged(plan.best.usd)} USD"))
     return tuple(tiles)
 
 
-def _rows(options: Sequence[RunOption]) -> list[list[str]]:
-    return [
+def _time(options: Sequence[RunOption]) -> tuple[str, str, float]:
+    """Unit in which times of a table are read, its form, and its length in hours to the power of -1."""
+    longest = max((o.hours.value for o in options if o.hours), default=0.0)
+    return ("days", ",.1f", _DAYS) if longest >= _READ_IN_DAYS else ("hours", ",.3g", 1.0)
+
+
+def _table(options: Sequence[RunOption]) -> Table:
+    unit, form, scale = _time(options)
+    rows = [
         [
-            name_of(o), usd_ranged(o.usd), ranged(o.hours, ",.1f", _DAYS),
-            "–" if o.layout is None else f"{o.memory_gib:.0f} / {o.capacity.chip.memory_gib:.0f}",
-            "–" if o.layout is None else f"{o.layout.micro_batch}",
-            "ruled out" if o.ruled_out else "; ".join(o.remarks),
+            name_of(o), usd_ranged(o.usd), ranged(o.hours, form, scale),
+            "–" if o.layout is None else f"{o.memory_gib / o.capacity.chip.memory_gib:.0%}",
+            "–" if o.layout is None else f"{o.layout.micro_batch}", _remark(o),
         ]
         for o in options
     ]  # fmt: skip
+    return table(("option", "USD on demand", unit, "memory", "batch of each", ""), rows)
 
 
-_HEAD = ("option", "USD on demand", "days", "GiB", "micro- batch", "")
+def _remark(option: RunOption) -> str:
+    if option.ruled_out:
+        return "ruled out"
+    guessed = option.hours is not None and option.hours.basis != "measured"
+    return "; ".join([*([f"speed {option.hours.basis}"] if guessed and option.hours else []), *option.remarks])
+
+
+def _first_of_each(options: Sequence[RunOption], all_of: str) -> list[RunOption]:
+    """First option of each accelerator and reason, and every option of the accelerator `all_of`."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    found = []
+    for option in options:
+        kind = (option.capacity.chip.name, option.ruled_out)
+        if kind not in seen or option.capacity.chip.name == all_of:
+            found.append(option)
+        seen.add(kind)
+    return found
+
+
+def _reasons(ruled_out: Sequence[RunOption]) -> list[str]:
+    """Why options are no answers; numbers of one accelerator with one reason in one line."""
+    by_reason: dict[tuple[str, str], list[int]] = {}
+    for option in ruled_out:
+        by_reason.setdefault((option.capacity.chip.name, "; ".join(option.ruled_out)), []).append(
+            option.capacity.accelerators
+        )
+    return [
+        f"{min(counts)}{f' to {max(counts)}' if len(counts) > 1 else ''} x {chip} ruled out: {reason}."
+        for (chip, reason), counts in by_reason.items()
+    ]
 
 
 def _options(plan: TrainPlan) -> Section:
-    answers = [o for o in plan.options if not o.ruled_out]
+    asked = plan.asked or plan.best
+    all_of = asked.capacity.chip.name if asked else ""
     ruled_out = [o for o in plan.options if o.ruled_out]
-    shown = [*answers[:_MOST_ROWS], *ruled_out[:_MOST_ROWS]]
+    answers = _first_of_each([o for o in plan.options if not o.ruled_out], all_of)[:_MOST_ROWS]
+    shown = [*answers, *_first_of_each(ruled_out, "")[:_MOST_ROWS]]
     if plan.asked is not None and plan.asked not in shown:
         shown.insert(0, plan.asked)
-    bars = [(name_of(o), o.usd.value) for o in answers[:_MOST_ROWS] if o.usd]
+    bars = [(name_of(o), o.usd.value) for o in answers if o.usd]
     charts: tuple[Chart, ...] = (bar_chart("options", "Cost on demand, USD", bars, "USD"),) if bars else ()
     return Section(
-        key="options", title="Options", question="On what, at which cost, how long, and what is ruled out?",
-        tables=(table(_HEAD, _rows(shown)),), charts=charts,
-        notes=tuple(f"{name_of(o)} is ruled out: {'; '.join(o.ruled_out)}." for o in ruled_out[:_MOST_ROWS]),
+        key="ways", title="Options", question="On what, at which cost, how long, and what is ruled out?",
+        tables=(_table(shown),), charts=charts, notes=tuple(_reasons(ruled_out)[:_MOST_REASONS]),
     )  # fmt: skip
 
 
 def _frontier(plan: TrainPlan) -> Section | None:
     if len(plan.frontier) < 2:
         return None
-    points = [(o.hours.value * _DAYS, o.usd.value) for o in plan.frontier if o.hours and o.usd]
+    unit, _, scale = _time(plan.frontier)
+    points = [(o.hours.value * scale, o.usd.value) for o in plan.frontier if o.hours and o.usd]
     return Section(
         key="frontier", title="Frontier", question="What does less time cost, and what does more time save?",
-        tables=(table(_HEAD, _rows(plan.frontier)),),
-        charts=(line_chart("frontier", "Time and cost", {"frontier": points}, across="days", up="USD"),),
+        tables=(_table(plan.frontier),),
+        charts=(line_chart("frontier", "Time and cost", {"frontier": points}, across=unit, up="USD"),),
     )  # fmt: skip
 
 

@@ -81,16 +81,16 @@ class SpotOption:
     usd, on_demand_share
         Cost, [USD], and as a share of the job's hours on demand; None when it was not worked out.
     spot_share
-        Part of the paid time that was on spot.
+        Part of the paid time that was on spot; None when it was not replayed.
     changeovers
-        Starts on other capacity, on average.
+        Starts on other capacity, on average; None when it was not replayed.
     """
 
     name: str
     usd: Estimate | None = None
     on_demand_share: Estimate | None = None
-    spot_share: float = 0.0
-    changeovers: float = 0.0
+    spot_share: float | None = None
+    changeovers: float | None = None
     ruled_out: tuple[str, ...] = ()
 
 

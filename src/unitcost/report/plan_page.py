@@ -8,7 +8,7 @@ from typing import Any
 
 from unitcost.report.html import page, plain_tile
 from unitcost.report.model import Chart, Column, Section, Table
-from unitcost.report.palette import colours
+from unitcost.report.palette import PAIRS, colours
 
 _FOOTER = (
     "A plan is an estimate. Each number has a low and a high value and a basis: measured, modelled, assumed or quoted. "
@@ -70,7 +70,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
 
 def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: str) -> Chart:
     """Horizontal bars with their values, in the order given."""
-    palette = colours([label for label, _ in bars])
     option: dict[str, Any] = {
         "grid": {"left": 16, "right": 90, "top": 4, "bottom": 4, "containLabel": True},
         "tooltip": {"trigger": "item"},
@@ -84,7 +83,7 @@ def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: st
                 "data": [
                     {
                         "value": round(value, 4),
-                        "itemStyle": {"color": palette[label]},
+                        "itemStyle": {"color": PAIRS[0][0]},
                         "label": {"show": True, "position": "right", "formatter": f"{value:,.2f}"},
                     }
                     for label, value in bars
@@ -97,9 +96,8 @@ def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: st
 
 
 def line_chart(
-    name: str, title: str, lines: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str,
-    logarithmic: bool = False,
-) -> Chart:  # fmt: skip
+    name: str, title: str, lines: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str
+) -> Chart:
     """Lines over a scale.
 
     Parameters
@@ -107,16 +105,13 @@ def line_chart(
     across, up
         What the two scales are, with units.
     """
-    palette = colours(lines)
+    palette, several = colours(lines), len(lines) > 1
     option: dict[str, Any] = {
-        "grid": {"left": 8, "right": 24, "top": 44, "bottom": 30, "containLabel": True},
-        "legend": {"type": "scroll", "top": 0, "left": 0, "data": list(lines)},
+        "grid": {"left": 8, "right": 24, "top": 64 if several else 34, "bottom": 30, "containLabel": True},
+        **({"legend": {"type": "scroll", "top": 0, "left": 0, "data": list(lines)}} if several else {}),
         "tooltip": {"trigger": "axis"},
-        "xAxis": {
-            "type": "log" if logarithmic else "value", "name": across, "nameLocation": "middle", "nameGap": 28,
-            **({"min": min(x for points in lines.values() for x, _ in points)} if logarithmic else {}),
-        },
-        "yAxis": {"type": "value", "name": up},
+        "xAxis": {"type": "value", "name": across, "nameLocation": "middle", "nameGap": 28},
+        "yAxis": {"type": "value", "name": up, "nameTextStyle": {"align": "left"}},
         "series": [
             {
                 "type": "line", "name": label, "symbol": "none", "color": palette[label],
