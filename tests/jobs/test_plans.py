@@ -258,6 +258,7 @@ def test_a_sweep_is_planned_from_past_curves(tmp_path: Path) -> None:
     ways = {way.name: way for way in plan.ways}
     assert {FULL, RESUMED, "Optuna ASHA", "Optuna Hyperband", "Optuna median"} <= set(ways)
     assert plan.full_usd == 1200
+    assert ways[FULL].usd is not None
     assert ways[FULL].usd.value == pytest.approx(1200)
     assert ways[RESUMED].saved.value > 0.4
     assert ways[RESUMED].kept is not None
@@ -272,6 +273,11 @@ def test_a_sweep_without_curves_stands_on_other_sweeps() -> None:
     plan = plan_sweep(ask)
     assert plan.best == RESUMED
     assert plan.usd_per_accepted is not None
+    unpriced = plan_sweep(replace(ask, usd_per_accelerator_hour=None))
+    assert (unpriced.best, unpriced.full_usd, unpriced.usd_per_accepted) == (RESUMED, None, None)
+    assert unpriced.full_accelerator_hours == 200
+    assert unpriced.accelerator_hours_per_accepted is not None
+    assert any("No price" in message for message in unpriced.messages)
     none = plan_sweep(replace(ask, acceptance_share=0.0))
     assert none.usd_per_accepted is None
     assert any("no cost per accepted" in message for message in none.messages)

@@ -24,7 +24,7 @@ from unitcost.cli.plan_scenario import scenario_option
 @click.option("--trials", type=click.IntRange(min=1), help="Trials of the sweep.  [default: as in the curves]")
 @text_option("--hours-per-trial", metavar="TIME", help="Length of a full trial.  [default: as in the curves]")
 @click.option("--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="Accelerators of a trial.")
-@text_option("--usd-per-gpu-hour", default="0", metavar="USD", help="Price of one of them.")
+@text_option("--usd-per-gpu-hour", metavar="USD", help="Price of one of them.  [default: hours are counted]")
 @click.option("--acceptance", type=float, help="Part of the trials that is accepted, from 0 to 1.")
 @plan_options
 def command(as_json: bool, html: Path | None, **said: Any) -> None:
@@ -37,10 +37,11 @@ def command(as_json: bool, html: Path | None, **said: Any) -> None:
     from unitcost.jobs.plan_sweep_page import sweep_page
     from unitcost.jobs.plan_words import amount, hours
 
+    price = said["usd_per_gpu_hour"]
     ask = SweepAsk(
         trials=said["trials"], accelerators=said["gpus"], acceptance_share=said["acceptance"], curves=said["curves"],
         hours_per_trial=hours(said["hours_per_trial"], "--hours-per-trial") if said["hours_per_trial"] else None,
-        usd_per_accelerator_hour=amount(said["usd_per_gpu_hour"], "--usd-per-gpu-hour"), metric=said["metric"],
+        usd_per_accelerator_hour=amount(price, "--usd-per-gpu-hour") if price else None, metric=said["metric"],
         direction="minimize" if said["minimize"] else "maximize", target=said["target"], workers=said["workers"],
     )  # fmt: skip
     plan = plan_sweep(ask)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class SweepAsk:
     trials, hours_per_trial
         Trials, and the length of one that runs to its end, [h]; None = as in the curves.
     accelerators, usd_per_accelerator_hour
-        What a trial holds, and its price. [USD / hour]
+        What a trial holds, and its price, [USD / hour]; None = not known, and only hours are counted.
     acceptance_share
         Part of trials whose result is accepted; None = as in the curves, else not known.
     curves, metric, direction, target
@@ -49,7 +50,7 @@ class SweepAsk:
     trials: int | None = None
     hours_per_trial: float | None = None
     accelerators: int = 1
-    usd_per_accelerator_hour: Decimal = Decimal(0)
+    usd_per_accelerator_hour: Decimal | None = None
     acceptance_share: float | None = None
     curves: Path | None = None
     metric: str = ""
@@ -81,8 +82,8 @@ class Way:
     kept, lost_all, top3_kept, regret
         Share of accepted results that were kept; share of orders that lost them all; of the three best that came to their end;
         how far the best found is below the best there was.
-    usd
-        What the planned sweep costs this way. [USD]
+    accelerator_hours, usd
+        What the planned sweep takes this way, [h], and costs, [USD]; None without a price.
     """
 
     name: str
@@ -91,7 +92,8 @@ class Way:
     lost_all: float | None
     top3_kept: float | None
     regret: float | None
-    usd: Estimate
+    accelerator_hours: Estimate
+    usd: Estimate | None
     ruled_out: tuple[str, ...] = ()
 
 
@@ -101,12 +103,13 @@ class SweepPlan:
 
     Parameters
     ----------
-    full_usd
-        Every trial to its end. [USD]
+    full_accelerator_hours, full_usd
+        Every trial to its end: [h], [USD]; None without a price.
     ways
         Those that are answers by cost, then those that are ruled out.
-    usd_per_accepted
-        Cost of an accepted result by the recommended way; None when acceptance is not known, or nothing was accepted.
+    accelerator_hours_per_accepted, usd_per_accepted
+        What an accepted result takes and costs by the recommended way; None when acceptance is not known, or nothing was
+        accepted.
     duplicates
         Runs of a configuration that another run had.
     smaller
@@ -116,9 +119,11 @@ class SweepPlan:
     ask: SweepAsk
     trials: int
     hours_per_trial: float
-    full_usd: float
+    full_accelerator_hours: float
+    full_usd: float | None
     ways: tuple[Way, ...]
     best: str
+    accelerator_hours_per_accepted: Estimate | None
     usd_per_accepted: Estimate | None
     acceptance_share: float | None
     duplicates: tuple[tuple[str, int], ...]
@@ -142,7 +147,6 @@ def _from_curves(ask: SweepAsk, path: Path) -> SweepPlan:
     laddered = ladder(sweep)
     trials = ask.trials or len(laddered)
     hours = ask.hours_per_trial or float(laddered.total_s.mean()) / SECONDS_PER_HOUR
-    full_usd = _usd(ask, trials, hours)
     starts = orders(len(laddered), _ORDERS)
     found: dict[str, list[Score]] = {}
     messages = []
@@ -156,10 +160,11 @@ def _from_curves(ask: SweepAsk, path: Path) -> SweepPlan:
             FULL: [score(laddered, replay_sweep(laddered, o, never, workers=ask.workers)) for o in starts],
             RESUMED: [score(laddered, pause_and_resume(laddered, o, workers=ask.workers)) for o in starts],
         }
-    ways = [_way(name, scores, full_usd) for name, scores in found.items()]
+    full_hours = trials * hours * ask.accelerators
+    ways = [_way(name, scores, ask, full_hours) for name, scores in found.items()]
     accepted = ask.acceptance_share if ask.acceptance_share is not None else float(laddered.accepted.mean())
     return _plan(
-        ask, ways, trials=trials, hours=hours, full_usd=full_usd, accepted=accepted, duplicates=duplicates_of(sweep),
+        ask, ways, trials=trials, hours=hours, accepted=accepted, duplicates=duplicates_of(sweep),
         smaller=tuple((share, _smaller(laddered, starts, share)) for share in (0.5, 0.25)), messages=messages,
     )  # fmt: skip
 
@@ -171,7 +176,7 @@ def _replays(laddered: Laddered, order: list[int], workers: int) -> Iterator[tup
         yield f"Optuna {name}", replay_sweep(laddered, order, make(), workers=workers)
 
 
-def _way(name: str, scores: Sequence[Score], full_usd: float) -> Way:
+def _way(name: str, scores: Sequence[Score], ask: SweepAsk, full_hours: float) -> Way:
     saved = [s.saved for s in scores]
     having = [s for s in scores if not math.isnan(s.kept)]
     estimate = Estimate(
@@ -182,15 +187,31 @@ def _way(name: str, scores: Sequence[Score], full_usd: float) -> Way:
     return Way(
         name=name, saved=estimate, kept=float(np.mean([s.kept for s in having])) if having else None, lost_all=lost,
         top3_kept=float(np.mean([s.top3_kept for s in scores])), regret=float(np.mean([s.regret for s in scores])),
-        usd=_left(estimate, full_usd), ruled_out=("loses every accepted result in some orders",) if lost else (),
+        **_cost(ask, _left(estimate, full_hours)), ruled_out=("loses every accepted result in some orders",) if lost else (),
     )  # fmt: skip
 
 
-def _left(saved: Estimate, full_usd: float) -> Estimate:
+def _left(saved: Estimate, full_hours: float) -> Estimate:
+    """Hours of accelerators that are left of those of the whole sweep. [h]."""
     return Estimate(
-        value=(1 - saved.value) * full_usd, low=(1 - saved.high) * full_usd, high=(1 - saved.low) * full_usd,
+        value=(1 - saved.value) * full_hours, low=(1 - saved.high) * full_hours, high=(1 - saved.low) * full_hours,
         basis=saved.basis, because=saved.because,
     )  # fmt: skip
+
+
+class _Cost(TypedDict):
+    accelerator_hours: Estimate
+    usd: Estimate | None
+
+
+def _cost(ask: SweepAsk, accelerator_hours: Estimate) -> _Cost:
+    return _Cost(accelerator_hours=accelerator_hours, usd=_usd(ask, accelerator_hours))
+
+
+def _usd(ask: SweepAsk, accelerator_hours: Estimate | None) -> Estimate | None:
+    """Hours at the price of one, [USD]; None without a price."""
+    price = ask.usd_per_accelerator_hour
+    return None if price is None or accelerator_hours is None else accelerator_hours.times(float(price))
 
 
 def _smaller(laddered: Laddered, starts: Sequence[Sequence[int]], share: float) -> float:
@@ -210,48 +231,50 @@ def duplicates_of(sweep: Sweep) -> tuple[tuple[str, int], ...]:
 def _from_experience(ask: SweepAsk) -> SweepPlan:
     """Plan without curves: what the recommended way saved on other recorded sweeps."""
     trials, hours = ask.trials or 1, ask.hours_per_trial or 1.0
-    full_usd = _usd(ask, trials, hours)
+    full_hours = trials * hours * ask.accelerators
     value, low, high = MEASURED_SAVED
     because = "158 recorded sweeps of other models"
     saved = Estimate(value=value, low=low, high=high, basis="measured", because=because)
     none = exactly(0.0, "modelled", "definition")
     ways = [
         Way(
-            name=FULL, saved=none, kept=1.0, lost_all=0.0, top3_kept=1.0, regret=0.0, usd=_left(none, full_usd)
+            name=FULL, saved=none, kept=1.0, lost_all=0.0, top3_kept=1.0, regret=0.0,
+            **_cost(ask, _left(none, full_hours)),
         ),
         Way(
             name=RESUMED, saved=saved, kept=None, lost_all=MEASURED_LOST, top3_kept=None, regret=None,
-            usd=_left(saved, full_usd),
+            **_cost(ask, _left(saved, full_hours)),
         ),
     ]  # fmt: skip
     return _plan(
-        ask, ways, trials=trials, hours=hours, full_usd=full_usd, accepted=ask.acceptance_share, duplicates=(), smaller=(),
+        ask, ways, trials=trials, hours=hours, accepted=ask.acceptance_share, duplicates=(), smaller=(),
         messages=["No past curves: what stopping early saves is taken from sweeps of other models."],
     )  # fmt: skip
 
 
 def _plan(
-    ask: SweepAsk, ways: Sequence[Way], *, trials: int, hours: float, full_usd: float, accepted: float | None,
-    duplicates: tuple[tuple[str, int], ...], smaller: tuple[tuple[float, float], ...], messages: list[str],
+    ask: SweepAsk, ways: Sequence[Way], *, trials: int, hours: float, accepted: float | None, duplicates: tuple[tuple[str, int], ...],
+    smaller: tuple[tuple[float, float], ...], messages: list[str],
 ) -> SweepPlan:  # fmt: skip
-    ranked = sorted(ways, key=lambda way: (bool(way.ruled_out), way.usd.value, way.name))
+    ranked = sorted(ways, key=lambda way: (bool(way.ruled_out), way.accelerator_hours.value, way.name))
     best = ranked[0]
-    per_accepted = None
+    per_accepted = full_usd = None
     expected = (accepted or 0.0) * trials * (best.kept if best.kept is not None else 1 - (best.lost_all or 0.0))
     if expected > 0:
-        per_accepted = best.usd.times(1 / expected)
+        per_accepted = best.accelerator_hours.times(1 / expected)
     elif accepted is not None:
         messages = [*messages, "Nothing was accepted: there is no cost per accepted result."]
     if duplicates:
         more = sum(count for _, count in duplicates)
         messages = [*messages, f"{more} runs repeat a configuration that another run had."]
+    full_hours = trials * hours * ask.accelerators
+    if ask.usd_per_accelerator_hour is None:
+        messages = [*messages, "No price was given: hours of accelerators are counted. Give --usd-per-gpu-hour."]
+    else:
+        full_usd = full_hours * float(ask.usd_per_accelerator_hour)
     return SweepPlan(
-        ask=ask, trials=trials, hours_per_trial=hours, full_usd=full_usd, ways=tuple(ranked), best=best.name,
-        usd_per_accepted=per_accepted, acceptance_share=accepted, duplicates=duplicates, smaller=smaller,
+        ask=ask, trials=trials, hours_per_trial=hours, full_accelerator_hours=full_hours, full_usd=full_usd,
+        ways=tuple(ranked), best=best.name, accelerator_hours_per_accepted=per_accepted,
+        usd_per_accepted=_usd(ask, per_accepted), acceptance_share=accepted, duplicates=duplicates, smaller=smaller,
         messages=tuple(messages),
     )  # fmt: skip
-
-
-def _usd(ask: SweepAsk, trials: int, hours: float) -> float:
-    """``trials * hours * accelerators * price``. [USD]."""
-    return trials * hours * ask.accelerators * float(ask.usd_per_accelerator_hour)
