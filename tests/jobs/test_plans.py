@@ -19,11 +19,13 @@ from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_spot import BOUND, ELASTIC, ON_DEMAND, PLANNED, plan_spot
 from unitcost.jobs.plan_sweep import FULL, RESUMED, SweepAsk, plan_sweep
 from unitcost.jobs.plan_train import TrainScenario, plan_train
+from unitcost.jobs.plan_train_page import train_page
 from unitcost.jobs.plan_words import amount, as_data, days, hours, quantity, seconds
 from unitcost.jobs.spot_answers import SpotAsk
 from unitcost.jobs.workspace import Workspace, open_workspace
 from unitcost.machine.shapes import model_shape
 from unitcost.readers import rentals_csv
+from unitcost.report.plan_page import as_html
 from unitcost.training.caching import CacheAsk
 from unitcost.training.checkpoints import Saving
 from unitcost.training.rightsizing import TrainingAsk
@@ -219,6 +221,21 @@ def test_own_measured_rows_narrow_the_interval(workspace: Workspace, tmp_path: P
     assert narrow.hours is not None
     assert narrow.hours.high / narrow.hours.low < wide.hours.high / wide.hours.low
     assert narrow.hours.value == pytest.approx(140e9 / 7000 / 64 / 3600, rel=0.06)
+
+
+def test_a_critical_batch_is_fitted_from_runs_and_its_error_is_said(workspace: Workspace, tmp_path: Path) -> None:
+    table = tmp_path / "batches.csv"
+    table.write_text("batch,samples\n" + "".join(f"{b},{1e6 * (1 + b / 200)}\n" for b in (16, 64, 256, 1024)))
+    plan = plan_train(replace(TRAIN, batches=table), Prices(workspace))
+    assert plan.batch_law is not None
+    assert plan.batch_law.critical == pytest.approx(200, rel=0.03)
+    assert plan.asked is not None
+    assert plan.asked.tokens > TRAIN.ask.tokens
+    text = as_html(train_page(plan))
+    assert "their median error is 0." in text
+    table.write_text("batch,samples\n16,\n32,100\n")
+    with pytest.raises(BadFile, match="neither samples nor hours"):
+        plan_train(replace(TRAIN, batches=table), Prices(workspace))
 
 
 def test_own_prices_win_and_regions_are_obeyed(workspace: Workspace, tmp_path: Path) -> None:

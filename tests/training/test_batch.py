@@ -1,4 +1,4 @@
-"""Critical batch, levers, and which batch is worth it."""
+"""Critical batch and levers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unitcost.errors import UnitcostError
-from unitcost.training.batch import BatchRun, batch_frontier, best_choice, fit_batch_law
+from unitcost.errors import BadFile, UnitcostError
+from unitcost.facts.training_runs import BatchRun
+from unitcost.training.batch import fit_batch_law
 from unitcost.training.levers import LEVERS, packing, range_of
 
 
@@ -60,37 +61,11 @@ def test_real_tasks_follow_the_law(shared_data: Path) -> None:
 def test_one_batch_is_not_enough_and_unmeasured_counts_are_refused() -> None:
     with pytest.raises(UnitcostError, match="one batch"):
         fit_batch_law([BatchRun(batch=8, samples=10.0), BatchRun(batch=8, samples=11.0)])
-    with pytest.raises(UnitcostError, match="neither samples nor hours"):
-        fit_batch_law([BatchRun(batch=8), BatchRun(batch=16, samples=11.0)])
+    with pytest.raises(BadFile, match="neither samples nor hours"):
+        BatchRun(batch=8)
     law = fit_batch_law([BatchRun(batch=b, accelerators=2, hours=1 + b / 64) for b in (8, 16, 32)])
     with pytest.raises(UnitcostError, match="no run on 3"):
         law.hours(8, 3)
-
-
-def frontier():
-    return batch_frontier(
-        512.0, least_samples=1e6, samples_per_s=50.0, usd_per_accelerator_hour=2.0, samples_per_accelerator=32.0,
-        counts=(1, 2, 4, 8, 16, 32, 64),
-    )  # fmt: skip
-
-
-def test_one_accelerator_is_cheapest_and_more_are_faster() -> None:
-    choices = frontier()
-    assert [c.usd for c in choices] == sorted(c.usd for c in choices)
-    assert [c.hours for c in choices] == sorted((c.hours for c in choices), reverse=True)
-    assert best_choice(choices) == choices[0]
-
-
-def test_a_deadline_and_a_value_of_time_buy_accelerators() -> None:
-    choices = frontier()
-    by_deadline = best_choice(choices, deadline_hours=1.5)
-    assert by_deadline is not None
-    assert by_deadline.hours <= 1.5
-    assert all(c.usd >= by_deadline.usd for c in choices if c.hours <= 1.5)
-    assert best_choice(choices, deadline_hours=0.001) is None
-    dear = best_choice(choices, usd_per_hour_of_time=1000.0)
-    assert dear is not None
-    assert dear.accelerators > by_deadline.accelerators
 
 
 def test_precision_pairs_left_out_fall_inside_the_range_of_the_others(shared_data: Path) -> None:

@@ -87,6 +87,27 @@ def test_a_large_batch_needs_more_tokens() -> None:
     assert counted.layout is not None
     batch = counted.layout.micro_batch * 64
     assert counted.tokens == pytest.approx(ASK.tokens * (1 + batch / 1024))
+    assert f"{batch / 1024:.0%} more tokens" in counted.remarks[0]
+
+
+def test_the_batch_shrinks_where_a_large_one_needs_too_many_tokens() -> None:
+    """Small batches keep accelerators less busy, large ones need more tokens: the quickest in between is taken."""
+    largest = plan_option(ASK, capacity(), MODEL)
+    small = plan_option(replace(ASK, critical_batch=100.0), capacity(), MODEL)
+    assert largest.layout is not None
+    assert small.layout is not None
+    assert small.layout.micro_batch < largest.layout.micro_batch
+    kept = plan_option(replace(ASK, critical_batch=1e9), capacity(), MODEL)
+    assert kept.layout == largest.layout
+
+
+def test_without_a_deadline_one_accelerator_is_cheapest() -> None:
+    ask = TrainingAsk(shape=model_shape("125m"), tokens=1e9, seq_len=1024, critical_batch=256.0)
+    options = [plan_option(ask, capacity(count=n), MODEL) for n in (64, 16, 4, 1)]
+    best = cheapest(options)
+    assert best is not None
+    assert best.capacity.accelerators == 1
+    assert [o.capacity.accelerators for o in frontier(options)] == [64, 16, 4, 1]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--compiled", is_flag=True, help="Kernels are compiled or fused.")
 @click.option("--global-batch", type=click.IntRange(min=1), help="Sequences of a step.  [default: as many as fit]")
 @click.option("--critical-batch", type=float, help="Batch, in sequences, at which twice the tokens are needed.")
+@click.option(
+    "--batch-runs", type=FilePath(exists=True, dir_okay=False), help="Runs of several batches: fit the critical one."
+)
 @click.option("--measured", type=FilePath(exists=True, dir_okay=False), help="Own measured rows; they win near by.")
 @click.option("--rates", type=FilePath(exists=True, dir_okay=False), help="Own speeds by accelerator, in any unit.")
 @click.option("--padding-share", type=float, default=0.0, help="Part of the tokens that is padding.")
@@ -75,4 +78,5 @@ def _scenario(said: dict[str, Any]) -> TrainScenario:
         ask=ask, accelerator=said["accelerator"], count=said["count"], measured=said["measured"], rates=said["rates"],
         deadline_hours=hours(said["deadline"], "--deadline") if said["deadline"] else None,
         usd_per_hour_of_time=said["usd_per_hour_of_time"], spot=spot, padding_share=said["padding_share"],
+        batches=said["batch_runs"],
     )  # fmt: skip

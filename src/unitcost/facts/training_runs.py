@@ -71,3 +71,35 @@ class MeasuredRate:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.units_per_s) and self.units_per_s > 0 and self.accelerators >= 1):
             raise BadFile("a speed is not above zero", where=self.row, mend="correct or leave out the row")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRun:
+    """A run to the same target as others of other batches.
+
+    Parameters
+    ----------
+    batch
+        Samples of a step.
+    accelerators
+        How many it ran on.
+    samples
+        Samples until the target; None when only the time is known.
+    hours
+        Time until the target, [h]; None when only the samples are known.
+    """
+
+    batch: float
+    accelerators: int = 1
+    samples: float | None = None
+    hours: float | None = None
+    row: str = ""
+
+    def __post_init__(self) -> None:
+        told = [value for value in (self.samples, self.hours) if value is not None]
+        if not told or not all(math.isfinite(value) and value > 0 for value in (self.batch, *told)):
+            raise BadFile(
+                "a run has no batch, or neither samples nor hours",
+                where=self.row,
+                mend="give batch, and samples or hours",
+            )

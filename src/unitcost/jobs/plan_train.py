@@ -17,6 +17,7 @@ from unitcost.machine.accelerators import Chip, chip
 from unitcost.machine.flops import flop_per_token
 from unitcost.machine.memory import Mend, TrainingLayout, mends, training_memory
 from unitcost.readers import training_runs
+from unitcost.training.batch import BatchLaw, fit_batch_law
 from unitcost.training.levers import LEVERS, SpeedUp, packing
 from unitcost.training.rightsizing import (
     Capacity,
@@ -64,6 +65,8 @@ class TrainScenario:
         Part of the tokens that is padding.
     rates
         Table of measured speeds by accelerator, for models that are not counted in tokens: `ask.tokens` are then its units.
+    batches
+        Table of runs of several batches to one target; the critical batch is fitted from them.
     """
 
     ask: TrainingAsk
@@ -75,6 +78,7 @@ class TrainScenario:
     spot: SpotAsk | None = None
     padding_share: float = 0.0
     rates: Path | None = None
+    batches: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,8 @@ class TrainPlan:
         Changes that make the asked run fit, when it does not.
     spot
         The asked run on spot.
+    batch_law
+        Fitted from runs of several batches, where they were given.
     """
 
     scenario: TrainScenario
@@ -110,6 +116,7 @@ class TrainPlan:
     spot: SpotPlan | None
     spot_usd: Estimate | None
     levers: tuple[SpeedUp, ...]
+    batch_law: BatchLaw | None
     messages: tuple[str, ...]
 
 
@@ -125,7 +132,9 @@ def plan_train(scenario: TrainScenario, prices: Prices) -> TrainPlan:
     """
     own = training_runs.read(scenario.measured, source="own") if scenario.measured else []
     model = SpeedModel([*shipped_runs(), *own])
+    law = fit_batch_law(training_runs.read_batches(scenario.batches)) if scenario.batches else None
     ask = replace(scenario.ask, source=_source_of(own)) if own else scenario.ask
+    ask = replace(ask, critical_batch=law.critical) if law else ask
     scenario = replace(scenario, ask=ask)
     if scenario.rates is not None:
         capacities, found = rated_options(scenario, scenario.rates, prices)
@@ -140,7 +149,8 @@ def plan_train(scenario: TrainScenario, prices: Prices) -> TrainPlan:
         scenario=scenario, asked=asked, best=best, options=tuple(options), frontier=tuple(frontier(options)),
         prices=tuple({priced.chip.name: priced for _, priced in capacities}.values()),
         flop=ask.tokens * flop_per_token(ask.shape, ask.seq_len), mends=_mends(ask, asked), spot=spot,
-        spot_usd=_spot_usd(spot), levers=_levers(scenario), messages=tuple(_messages(scenario, asked, best, own)),
+        spot_usd=_spot_usd(spot), levers=_levers(scenario), batch_law=law,
+        messages=tuple(_messages(scenario, asked, best, own)),
     )  # fmt: skip
 
 

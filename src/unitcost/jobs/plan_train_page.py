@@ -28,7 +28,7 @@ def train_page(plan: TrainPlan) -> PlanPage:
     units = "units" if scenario.rates else "tokens"
     count = f"{scenario.count} x " if scenario.count else ""
     sections = (
-        _options(plan), _frontier(plan), _memory(plan, shown), _speed(shown), _spot(plan), _levers(plan), _prices(plan)
+        _options(plan), _frontier(plan), _batch(plan), _memory(plan, shown), _speed(shown), _spot(plan), _levers(plan), _prices(plan)
     )  # fmt: skip
     return PlanPage(
         title="Training plan",
@@ -140,6 +140,28 @@ def _frontier(plan: TrainPlan) -> Section | None:
         key="frontier", title="Frontier", question="What does less time cost, and what does more time save?",
         tables=(_table(plan.frontier),),
         charts=(line_chart("frontier", "Time and cost", {"frontier": points}, across=unit, up="USD"),),
+    )  # fmt: skip
+
+
+def _batch(plan: TrainPlan) -> Section | None:
+    """What was fitted from runs of several batches."""
+    law = plan.batch_law
+    if law is None:
+        return None
+    rows = [[f"{law.critical * times:,.0f}", f"{1 + times:.2f}"] for times in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)]
+    return Section(
+        key="batch", title="Batch", question="How many more samples does a larger batch need?",
+        tables=(table(["batch", "samples, times the fewest"], rows, numbers=0),),
+        charts=(
+            line_chart(
+                "batch", "Samples to the target", {"samples": [(float(law.critical * n / 4), 1 + n / 4) for n in range(17)]},
+                across="batch", up="times the fewest",
+            ),
+        ),
+        notes=(
+            f"Critical batch {law.critical:,.0f}: twice the fewest samples are needed. Fitted on {law.runs} runs; their median"
+            f" error is {law.error:.1%}.",
+        ),
     )  # fmt: skip
 
 

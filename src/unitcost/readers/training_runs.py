@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from unitcost.errors import BadFile
-from unitcost.facts.training_runs import MeasuredRate, MeasuredRun
+from unitcost.facts.training_runs import BatchRun, MeasuredRate, MeasuredRun
 from unitcost.readers.planning_table import Line, read_lines
 from unitcost.units import GIGA
 
@@ -80,3 +80,20 @@ def read_rates(path: Path) -> list[MeasuredRate]:
             )
         )  # fmt: skip
     return rates
+
+
+def read_batches(path: Path) -> list[BatchRun]:
+    """Runs of one model to one target with several batches: `batch`, and `samples` or `hours`, and perhaps `accelerators`.
+
+    Raises
+    ------
+    BadFile
+        When a column is missing, or a value is not above zero.
+    """
+    return [
+        BatchRun(
+            row=line.where, batch=line.needed("batch", least=0), samples=line.number("samples", least=0),
+            hours=line.number("hours", least=0), accelerators=int(line.number("accelerators", least=1) or 1),
+        )
+        for line in read_lines(path, needs=("batch",))
+    ]  # fmt: skip

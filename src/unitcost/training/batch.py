@@ -1,4 +1,4 @@
-"""How large a batch should be, and how many accelerators it is worth.
+"""How many more samples a larger batch needs.
 
 References
 ----------
@@ -12,34 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unitcost.errors import BadSetting, UnitcostError
+from unitcost.errors import UnitcostError
+from unitcost.facts.training_runs import BatchRun
 from unitcost.training.market import FloatArray
-from unitcost.units import SECONDS_PER_HOUR
 
 #: Critical batches that are tried, around the batches that were measured.
 _STEPS, _REACH = 400, 100.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchRun:
-    """A run to the same target.
-
-    Parameters
-    ----------
-    batch
-        Samples of a step.
-    accelerators
-        How many it ran on.
-    samples
-        Samples until the target; None when only the time is known.
-    hours
-        Time until the target, [h]; None when only the samples are known.
-    """
-
-    batch: float
-    accelerators: int = 1
-    samples: float | None = None
-    hours: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +75,6 @@ def fit_batch_law(runs: Sequence[BatchRun]) -> BatchLaw:
     UnitcostError
         When there are fewer than two batches, or both samples and times are missing.
     """
-    if any(run.batch <= 0 or (run.samples or run.hours or 0) <= 0 for run in runs):
-        raise UnitcostError("a run has no batch, or neither samples nor hours", mend="give batch, and samples or hours")
     if len({run.batch for run in runs}) < 2:
         raise UnitcostError(
             "a critical batch cannot be fitted from one batch", mend="give runs with two batches or more, or the value"
@@ -143,69 +119,3 @@ def _not_negative(table: FloatArray, target: FloatArray) -> FloatArray:
     full = np.zeros(table.shape[1])
     full[kept] = np.maximum(solved, 0.0)
     return full
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchChoice:
-    """A batch on some accelerators, with its time and cost.
-
-    Parameters
-    ----------
-    extra_share
-        Samples beyond those of a very small batch, as a share of all.
-    """
-
-    accelerators: int
-    batch: float
-    hours: float
-    usd: float
-    extra_share: float
-
-
-def batch_frontier(
-    law_critical: float,
-    *,
-    least_samples: float,
-    samples_per_s: float,
-    usd_per_accelerator_hour: float,
-    samples_per_accelerator: float,
-    counts: Sequence[int],
-) -> list[BatchChoice]:
-    """Time and cost by number of accelerators, each with a fixed share of the batch.
-
-    More accelerators make a larger batch, which needs more samples, so one accelerator is always cheapest; what more of
-    them buy is time.
-
-    Parameters
-    ----------
-    samples_per_s
-        Speed of one accelerator. [1 / s]
-    samples_per_accelerator
-        Part of the batch that each works on.
-    """
-    if law_critical <= 0 or least_samples <= 0 or samples_per_s <= 0:
-        raise BadSetting("a critical batch, samples or a speed is not above zero", mend="give values above zero")
-    choices = []
-    for count in counts:
-        batch = samples_per_accelerator * count
-        samples = least_samples * (1 + batch / law_critical)
-        hours = samples / samples_per_s / count / SECONDS_PER_HOUR
-        choices.append(
-            BatchChoice(
-                accelerators=count, batch=batch, hours=hours, usd=hours * count * usd_per_accelerator_hour,
-                extra_share=1 - least_samples / samples,
-            )
-        )  # fmt: skip
-    return choices
-
-
-def best_choice(
-    choices: Sequence[BatchChoice], *, deadline_hours: float | None = None, usd_per_hour_of_time: float | None = None
-) -> BatchChoice | None:
-    """Cheapest choice that meets a deadline, counting what time is worth; None when none meets it.
-
-    Without a deadline and a value of time the smallest number of accelerators is the answer.
-    """
-    allowed = [c for c in choices if deadline_hours is None or c.hours <= deadline_hours]
-    worth = usd_per_hour_of_time or 0.0
-    return min(allowed, key=lambda c: (c.usd + worth * c.hours, c.hours), default=None)

@@ -15,10 +15,10 @@ from unitcost.training.sweeps import Board, Laddered, Pruner, Replay, replay_swe
 
 #: Runs that must have come to a rung before any is stopped there.
 _LEAST_PEERS = 4
-#: The best quarter goes on.
-KEEP_SHARE = 0.25
-#: Part of the whole sweep's time that may be spent, the paused runs that go on included.
-BUDGET_SHARE = 0.47
+#: The best part of those that came to a rung goes on. [share]
+KEEP_SHARE = 0.15
+#: Part of the whole sweep's time that may be spent, the paused runs that go on included. [share]
+BUDGET_SHARE = 0.49
 
 
 def never(run: int, rung: int, board: Board) -> bool:

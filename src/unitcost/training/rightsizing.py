@@ -20,6 +20,8 @@ _MOST_SEQUENCES = 32
 _TENSOR_SIZES = (1, 2, 4, 8)
 #: What a number of accelerators that was not measured may lose. [share]
 _ASSUMED_SCALING_LOSS = 0.3
+#: More tokens than this for a large batch are said. [share]
+_WORTH_SAYING = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,28 @@ def plan_option(
     if layout is None or missing:
         reason = f"{capacity.chip.name} has no {ask.precision}" if missing else _too_large(ask, capacity)
         return RunOption(capacity=capacity, ruled_out=(reason,))
+    option = _timed(ask, capacity, layout, model)
+    if option.hours is not None and option.hours.basis == "measured":
+        smaller = [_timed(ask, capacity, tried, model) for tried in _smaller_batches(ask, layout)]
+        option = min([option, *smaller], key=lambda o: o.hours.value if o.hours else math.inf)
+    more = option.tokens / ask.tokens - 1
+    remarks = (f"{more:.0%} more tokens for its batch",) if more >= _WORTH_SAYING else ()
+    return _judged(replace(option, remarks=remarks), deadline_hours)
+
+
+def _smaller_batches(ask: TrainingAsk, layout: TrainingLayout) -> list[TrainingLayout]:
+    """Micro-batches below the largest that are worth a try: where a large batch needs more tokens.
+
+    Only measured rows tell how much less busy a small batch leaves an accelerator.
+    """
+    if ask.critical_batch is None or ask.global_batch:
+        return []
+    below = (2**power for power in range((layout.micro_batch - 1).bit_length()))
+    return [replace(layout, micro_batch=size) for size in below]
+
+
+def _timed(ask: TrainingAsk, capacity: Capacity, layout: TrainingLayout, model: SpeedModel) -> RunOption:
+    """Time, cost and memory of one layout."""
     speed = model.predict(_setup(ask, capacity, layout))
     tokens = ask.tokens * _growth(ask, layout)
     seconds = tokens / capacity.accelerators
@@ -128,14 +152,11 @@ def plan_option(
         value=seconds / per_s.value / SECONDS_PER_HOUR, low=seconds / per_s.high / SECONDS_PER_HOUR,
         high=seconds / per_s.low / SECONDS_PER_HOUR, basis=per_s.basis, because=per_s.because,
     )  # fmt: skip
-    option = RunOption(
-        capacity=capacity, layout=layout, memory_gib=training_memory(ask.shape, layout).total_gib, speed=speed,
-        tokens=tokens, hours=hours,
-    )  # fmt: skip
     price = capacity.usd_per_accelerator_hour
-    if price is not None:
-        option = replace(option, usd=hours.times(price * capacity.accelerators))
-    return _judged(option, deadline_hours)
+    return RunOption(
+        capacity=capacity, layout=layout, memory_gib=training_memory(ask.shape, layout).total_gib, speed=speed,
+        tokens=tokens, hours=hours, usd=None if price is None else hours.times(price * capacity.accelerators),
+    )  # fmt: skip
 
 
 def rated_option(
@@ -157,15 +178,16 @@ def rated_option(
         because=f"measured on {rate.accelerators} x {rate.chip} ({rate.row})"
         + ("" if measured else f"; up to {_ASSUMED_SCALING_LOSS:.0%} is assumed to be lost on another number"),
     )  # fmt: skip
-    option = RunOption(capacity=capacity, tokens=units, hours=hours)
     price = capacity.usd_per_accelerator_hour
-    if price is not None:
-        option = replace(option, usd=hours.times(price * capacity.accelerators))
+    option = RunOption(
+        capacity=capacity, tokens=units, hours=hours,
+        usd=None if price is None else hours.times(price * capacity.accelerators),
+    )  # fmt: skip
     return _judged(option, deadline_hours)
 
 
 def _judged(option: RunOption, deadline_hours: float | None) -> RunOption:
-    ruled_out, remarks = [], []
+    ruled_out, remarks = [], list(option.remarks)
     if option.usd is None:
         ruled_out.append("no price is known")
     if deadline_hours is not None and option.hours is not None:
