@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from unitcost.errors import BadFile, NeedsAnswer
 from unitcost.readers import spot_traces
 from unitcost.readers.spot_traces import read, region_of
+from unitcost.units import GIB
 
 
 def written(folder: Path, data, name: str = "us-east-1a.json", **about) -> Path:
@@ -71,12 +73,29 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
         read(path)
 
 
-def test_a_huge_json_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "huge.json"
+@pytest.mark.parametrize("name", ["huge.json", "huge.csv"])
+def test_a_trace_of_two_gigabytes_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
     with path.open("wb") as stream:
-        stream.truncate(spot_traces.MOST_JSON_BYTES + 1)
-    with pytest.raises(BadFile, match="at most 256"):
+        stream.truncate(2 * GIB)
+    with pytest.raises(BadFile, match="2048 MiB; at most 256"):
         read(path)
+
+
+def test_a_packed_trace_that_unpacks_to_more_is_streamed_and_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spot_traces, "MOST_TICKS", 1000)
+    path = tmp_path / "z.csv.gz"
+    path.write_bytes(gzip.compress(b"seconds,available\n" + b"".join(b"%d,1\n" % (30 * n) for n in range(1001))))
+    with pytest.raises(BadFile, match="more than 1,000 ticks"):
+        read(path)
+
+
+def test_a_csv_of_one_column_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "z.csv"
+    path.write_text("available\n1\n0\n1\n")
+    assert list(read(path, gap_s=60.0).counts) == [1, 0, 1]
 
 
 def test_a_csv_of_available_ticks_is_read(tmp_path: Path) -> None:

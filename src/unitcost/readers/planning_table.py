@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -107,6 +107,8 @@ def read_lines(path: Path, *, needs: Sequence[str]) -> Iterator[Line]:
         When the file is no table, lacks a column, or a row cannot be taken apart.
     """
     source = survey.look(path, ReadOptions())
+    if source.format == "text":  # one column, so no sign that parts two
+        source = survey.with_header(replace(source, format="csv", delimiter=","))
     columns = [name.strip().casefold() for name in source.columns]
     missing = [name for name in needs if name not in columns]
     if missing:

@@ -20,10 +20,10 @@ from unitcost.readers.planning_table import Line, read_lines
 from unitcost.units import MIB, SECONDS_PER_MINUTE
 
 Means = Literal["available", "preempted"]
-#: A JSON file is read at once; a larger one is refused.
-MOST_JSON_BYTES = 256 * MIB
-#: More ticks than a year of seconds are no recording.
-MOST_TICKS = 40_000_000
+#: A larger file is refused before it is read.
+MOST_BYTES = 256 * MIB
+#: A recording of more ticks than a year of eight seconds each is refused before it fills memory.
+MOST_TICKS = 4_000_000
 _UP = re.compile(r"\b(up|available|availability|launched|running)\b", re.I)
 _DOWN = re.compile(r"preempt|\bdown\b|interrupt|unavailable", re.I)
 #: A zone is its region and a letter: `us-east-1a`, `us-central1-b`.
@@ -51,10 +51,10 @@ def read(path: Path, *, means: Means | None = None, nodes: int | None = None, ga
     NeedsAnswer
         When it does not say whether 1 is "available" or "preempted", or how long a tick is.
     """
-    if path.is_file() and path.stat().st_size > MOST_JSON_BYTES and path.suffix == ".json":
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise BadFile(
-            f"the trace has {path.stat().st_size // MIB} MiB; at most {MOST_JSON_BYTES // MIB} are read at once",
-            where=path.name, mend="cut it, or give a csv with the columns seconds,count, which is streamed",
+            f"the trace has {path.stat().st_size // MIB} MiB; at most {MOST_BYTES // MIB} are read", where=path.name,
+            mend="cut it to one zone and a few months, or make its ticks longer",
         )  # fmt: skip
     if path.suffix == ".json":
         return _of_json(path, means, nodes, gap_s)
