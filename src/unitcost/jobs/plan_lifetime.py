@@ -9,10 +9,13 @@ from decimal import Decimal
 from unitcost import money
 from unitcost.economics.lifetime import LifeAnswer, Lifetime, Payback, Spending, Successor, follow, payback
 from unitcost.errors import UnitcostError, UnknownName
+from unitcost.facts.drivers import SERVING
+from unitcost.facts.rules import STATED_PROVIDER
 from unitcost.facts.runs import RunAnswer
-from unitcost.facts.spend import Selection
+from unitcost.facts.spend import Selection, SpendRow
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.review import attribute
 from unitcost.jobs.workspace import Workspace
 
 
@@ -46,7 +49,9 @@ def plan_lifetime(life: Lifetime, successor: Successor | None = None, *, message
 
 
 def spending_of(workspace: Workspace, version: str) -> tuple[Spending, list[str]]:
-    """What making a version of a model has cost: all runs of its experiment, failed ones, sweeps and evaluation included.
+    """What making a version of a model has cost: all runs of its experiment, and charges that the settings state for it.
+
+    Failed runs, sweeps and evaluation are among the runs; labelling is such a charge.
 
     Returns
     -------
@@ -65,8 +70,11 @@ def spending_of(workspace: Workspace, version: str) -> tuple[Spending, list[str]
         if version not in {name for name, _ in versions}:
             raise UnknownName("model version in the ledger", version, [name for name, _ in versions])
         runs = {run for name, run in versions if name == version and run}
+        ledger.state_charges(workspace.settings.charges, now=workspace.now)
+        attribute(ledger, workspace.settings)
         asking = Asking.of(ledger, workspace, Selection(), workspace.settings.currency)
         answers = work_answers(asking, asking.amounts())
+        stated = asking.spend(("provider", "experiment", "driver", "service"))
     found = list(answers.runs) if answers else []
     groups = {answer.group for answer in found if _made(answer, runs)}
     mine = [answer for answer in found if answer.group in groups]
@@ -75,7 +83,17 @@ def spending_of(workspace: Workspace, version: str) -> tuple[Spending, list[str]
             "the ledger does not know which runs made it", where=version,
             mend="load the runs of your tracker, with the run of each model version, or give --training-usd",
         )  # fmt: skip
-    return _spending(mine, version)
+    return _spending(mine, _stated_for(groups, stated), version)
+
+
+def _stated_for(groups: set[str], rows: Sequence[SpendRow]) -> dict[str, Decimal]:
+    """Charges stated in the settings for an experiment, such as labelling, by name; those for serving are no training."""
+    found: dict[str, Decimal] = {}
+    for row in rows:
+        provider, experiment, driver, what = row.keys
+        if provider == STATED_PROVIDER and experiment in groups and driver != SERVING and row.currency == "USD":
+            found[what or "stated"] = money.add([found.get(what or "stated", money.ZERO), row.amount])
+    return found
 
 
 def _made(answer: RunAnswer, runs: set[str]) -> bool:
@@ -83,8 +101,10 @@ def _made(answer: RunAnswer, runs: set[str]) -> bool:
     return bool(runs & {key, key.partition(":")[2], answer.run.name})
 
 
-def _spending(answers: Sequence[RunAnswer], version: str) -> tuple[Spending, list[str]]:
-    parts: dict[str, Decimal] = {}
+def _spending(
+    answers: Sequence[RunAnswer], stated: dict[str, Decimal], version: str
+) -> tuple[Spending, list[str]]:  # fmt: skip
+    parts = dict(stated)
     unpriced = 0
     for answer in answers:
         if answer.cost.value is None or answer.cost.unit != "USD":
@@ -92,7 +112,7 @@ def _spending(answers: Sequence[RunAnswer], version: str) -> tuple[Spending, lis
             continue
         part = f"{answer.outcome} {answer.run.kind or 'run'}s"
         parts[part] = money.add([parts.get(part, money.ZERO), answer.cost.value])
-    if not parts:
+    if len(answers) == unpriced:
         raise UnitcostError(
             "no run of it has a cost in USD", where=version, mend="load the bill, or give prices under [work] prices"
         )
