@@ -78,3 +78,21 @@ def test_beyond_the_data_the_share_of_peak_is_constant_and_labelled() -> None:
 def test_rows_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(UnitcostError, match="no measured row"):
         SpeedModel([replace(SHIPPED[0], accelerator="abacus")])
+
+
+def test_a_source_that_varies_by_what_no_feature_tells_gets_wide_intervals() -> None:
+    """Recipes that differ by half, as those of 8 bits do, must not count as exact measurements."""
+    row = SHIPPED[0]
+    wild = [
+        replace(row, source="wild", row=f"w{n}", seq_len=1024 * 2 ** (n % 3), tokens_per_s=row.tokens_per_s * factor)
+        for n, factor in enumerate((0.5, 1.6, 0.7, 1.3, 0.6, 1.5, 0.9, 1.1))
+    ]
+    model = SpeedModel([*SHIPPED, *wild])
+    of_wild, of_usual = (setup_of(replace(row, source=source)) for source in ("wild", row.source))
+    assert of_wild is not None
+    assert of_usual is not None
+    width = {s.source: (p := model.predict(s).tokens_per_s).high / p.low for s in (of_wild, of_usual)}
+    assert width["wild"] > 2 * width[row.source]
+    # the rows of the other source stay as exact as they were
+    alone = SpeedModel(SHIPPED).predict(of_usual).tokens_per_s
+    assert width[row.source] == pytest.approx(alone.high / alone.low, rel=0.1)
