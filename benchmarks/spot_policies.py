@@ -42,6 +42,7 @@ ACCELERATOR = re.compile(
     r"\b(k80|p4|p40|p100|v100|t4|l4|l40s?|a10g?|a30|a40|a100|h100|h200|gh200|b100|b200|gb200|mi\d+x?|tpu|trn\d|inf\d)",
     re.I,
 )
+PROCESSOR = re.compile(r"\b(cpu|intel|amd|arm|xeon|epyc|graviton|[cdehmnrtxz]\d)", re.I)
 POLICIES: Mapping[str, Callable[[Market, Jobs], Policy]] = {
     "greedy": lambda market, jobs: greedy,
     "uniform_progress": lambda market, jobs: uniform_progress,
@@ -163,7 +164,7 @@ def accelerator_zones(folder: Path, tally: Tally) -> list[SpotTrace]:
         except UnitcostError as error:
             tally.skipped.append(str(error))
             continue
-        if trace.nodes == 1 and ACCELERATOR.search(trace.device):
+        if trace.nodes == 1 and (ACCELERATOR.search(trace.device) or not PROCESSOR.search(trace.device)):
             found.append(trace)
     return found
 

@@ -136,6 +136,8 @@ def test_what_a_spot_plan_refuses(tmp_path: Path) -> None:
         replace(ASK, deadline_hours=12.0)
     with pytest.raises(BadSetting, match="above zero"):
         replace(ASK, hours=-1.0)
+    with pytest.raises(BadSetting, match="costs nothing"):
+        replace(ASK, on_demand_usd_per_hour=Decimal(0))
     with pytest.raises(BadSetting, match="shorter than the deadline"):
         plan_spot(replace(ASK, traces=(recording(tmp_path, [1] * 20),)))
     with pytest.raises(BadFile, match="no ticks"):

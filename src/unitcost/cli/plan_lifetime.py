@@ -34,15 +34,12 @@ from unitcost.cli.plan_scenario import scenario_option
 @workspace_options
 def command(as_json: bool, html: Path | None, folder: str, config_file: Path | None, as_of: str, **said: Any) -> None:
     """Say on which day serving has cost more than training, and which side is worth making cheaper first."""
-    from decimal import Decimal
-
     from unitcost.cli.plan_output import deliver
-    from unitcost.economics.lifetime import Lifetime, Spending
+    from unitcost.economics.lifetime import Spending
     from unitcost.errors import BadSetting
     from unitcost.jobs import lifetime_words as words
     from unitcost.jobs.plan_lifetime import plan_lifetime, spending_of
     from unitcost.jobs.plan_lifetime_page import lifetime_page
-    from unitcost.jobs.plan_words import amount, days, quantity
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(folder, config_file=config_file, as_of=as_of)
@@ -55,14 +52,8 @@ def command(as_json: bool, html: Path | None, folder: str, config_file: Path | N
         raise BadSetting(
             "nothing says what training cost", mend="give --training-usd, or --model-version of the ledger"
         )
-    life = Lifetime(
-        training=stated, predictions_per_day=Decimal(repr(quantity(said["predictions_per_day"], "--predictions-per-day"))),
-        usd_per_1k=amount(said["usd_per_1k"], "--usd-per-1k"), life_days=days(said["life"], "--life"),
-        retrain_every_days=days(said["retrain_every"], "--retrain-every") if said["retrain_every"] else None,
-        growth_per_month=amount(said["growth"], "--growth"), first_served=words.day(said["first_served"], "--first-served"),
-    )  # fmt: skip
     successor = words.successor(
         said["successor_usd"], said["successor_usd_per_1k"], said["successor_quality"], said["successor_day"]
     )
-    plan = plan_lifetime(life, successor, messages=messages)
+    plan = plan_lifetime(words.life(stated, said), successor, messages=messages)
     deliver("plan-lifetime", plan, lifetime_page(plan), as_json=as_json, html=html)

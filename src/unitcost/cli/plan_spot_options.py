@@ -13,40 +13,39 @@ if TYPE_CHECKING:
     from unitcost.jobs.spot_answers import SpotAsk
 
 
+_OPTIONS = (
+    click.option(
+        "--trace",
+        "traces",
+        type=FilePath(exists=True, dir_okay=False),
+        multiple=True,
+        help="Recording of spot capacity of one zone; several on one clock for failover.",
+    ),
+    click.option(
+        "--trace-means",
+        "means",
+        type=click.Choice(["available", "preempted"]),
+        help="What a 1 means, where the recording does not say it.",
+    ),
+    click.option("--gap-seconds", type=float, help="Length of a tick, where the recording does not say it."),
+    text_option("--mean-up", metavar="TIME", help="Without a recording: how long capacity stays, such as 6h."),
+    text_option("--mean-down", default="1h", show_default=True, metavar="TIME", help="How long it stays away."),
+    text_option("--changeover", default="12m", show_default=True, metavar="TIME", help="From capacity until at work."),
+    text_option("--write", default="2m", show_default=True, metavar="TIME", help="Time of a checkpoint."),
+    text_option("--blocking", metavar="TIME", help="Part of it in which the job stands still.  [default: all]"),
+    text_option("--notice", default="0s", show_default=True, metavar="TIME", help="Warning before capacity goes."),
+    click.option("--no-checkpoints", is_flag=True, help="The job saves nothing."),
+    click.option("--checkpoint-gb", type=float, default=0.0, show_default=True, help="Size of a checkpoint."),
+    text_option("--egress-usd-per-gb", default="0.02", show_default=True, help="Moving one to another region."),
+    text_option("--storage-usd-per-gb-month", default="0.023", show_default=True, help="Keeping one."),
+    text_option("--spot-usd", metavar="USD", help="Price of a node by the hour on spot, where no recording has it."),
+    text_option("--on-demand-usd", metavar="USD", help="Price of a node by the hour on demand."),
+)
+
+
 def spot_options(command: Any) -> Any:
     """Options that say what is known of spot capacity, and what a checkpoint costs."""
-    for option in (
-        click.option(
-            "--trace",
-            "traces",
-            type=FilePath(exists=True, dir_okay=False),
-            multiple=True,
-            help="Recording of spot capacity of one zone; several on one clock for failover.",
-        ),
-        click.option(
-            "--trace-means",
-            "means",
-            type=click.Choice(["available", "preempted"]),
-            help="What a 1 means, where the recording does not say it.",
-        ),
-        click.option("--gap-seconds", type=float, help="Length of a tick, where the recording does not say it."),
-        text_option("--mean-up", metavar="TIME", help="Without a recording: how long capacity stays, such as 6h."),
-        text_option("--mean-down", default="1h", show_default=True, metavar="TIME", help="How long it stays away."),
-        text_option(
-            "--changeover", default="12m", show_default=True, metavar="TIME", help="From capacity until at work."
-        ),
-        text_option("--write", default="2m", show_default=True, metavar="TIME", help="Time of a checkpoint."),
-        text_option("--blocking", metavar="TIME", help="Part of it in which the job stands still.  [default: all]"),
-        text_option("--notice", default="0s", show_default=True, metavar="TIME", help="Warning before capacity goes."),
-        click.option("--no-checkpoints", is_flag=True, help="The job saves nothing."),
-        click.option("--checkpoint-gb", type=float, default=0.0, show_default=True, help="Size of a checkpoint."),
-        text_option("--egress-usd-per-gb", default="0.02", show_default=True, help="Moving one to another region."),
-        text_option("--storage-usd-per-gb-month", default="0.023", show_default=True, help="Keeping one."),
-        text_option(
-            "--spot-usd", metavar="USD", help="Price of a node by the hour on spot, where no recording has it."
-        ),
-        text_option("--on-demand-usd", metavar="USD", help="Price of a node by the hour on demand."),
-    ):
+    for option in reversed(_OPTIONS):
         command = option(command)
     return command
 

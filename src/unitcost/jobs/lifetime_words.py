@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 
-from unitcost.economics.lifetime import Spending, Successor
+from unitcost.economics.lifetime import Lifetime, Spending, Successor
 from unitcost.errors import BadSetting
-from unitcost.jobs.plan_words import amount
+from unitcost.jobs.plan_words import amount, days, quantity
 
 _QUALITY = {"good": True, "below": False, "unknown": None}
 
@@ -27,6 +28,23 @@ def spending(training_usd: str, parts: Sequence[str]) -> Spending:
             raise BadSetting(f"--part is {part!r}", mend="write it like labelling=3000")
         found.append((name.strip(), amount(usd, "--part")))
     return Spending(parts_usd=tuple(found))
+
+
+def life(training: Spending, said: Mapping[str, str]) -> Lifetime:
+    """A life, from options as they are written: `predictions_per_day`, `usd_per_1k`, `life` ...
+
+    Raises
+    ------
+    BadSetting
+        When one of them is no number, amount or time; the message names it.
+    """
+    again = said["retrain_every"]
+    return Lifetime(
+        training=training, usd_per_1k=amount(said["usd_per_1k"], "--usd-per-1k"), life_days=days(said["life"], "--life"),
+        predictions_per_day=Decimal(repr(quantity(said["predictions_per_day"], "--predictions-per-day"))),
+        retrain_every_days=days(again, "--retrain-every") if again else None,
+        growth_per_month=amount(said["growth"], "--growth"), first_served=day(said["first_served"], "--first-served"),
+    )  # fmt: skip
 
 
 def day(text: str, option: str) -> date | None:

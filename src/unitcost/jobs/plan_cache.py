@@ -8,6 +8,7 @@ from decimal import Decimal
 from unitcost import money
 from unitcost.economics.tiers import tier_parts
 from unitcost.errors import NoPrice
+from unitcost.facts.estimates import Estimate, exactly
 from unitcost.facts.prices import PriceRecord
 from unitcost.jobs.prices import moment, open_book
 from unitcost.jobs.workspace import Workspace
@@ -50,6 +51,8 @@ class CachePlan:
 
     Parameters
     ----------
+    saved_usd
+        What caching saves over all passes, with the formula; the times are taken as given. [USD]
     hit_share
         Share of a later pass that a local cache serves; None = not asked.
     storage_usd, egress_usd
@@ -62,6 +65,7 @@ class CachePlan:
 
     asked: CachePlanAsk
     answer: CacheAnswer
+    saved_usd: Estimate
     hit_share: float | None
     storage_usd: Decimal
     egress_usd: Decimal
@@ -90,8 +94,12 @@ def plan_caching(asked: CachePlanAsk, workspace: Workspace) -> CachePlan:
     )
     curve = tuple((n, plan_cache(replace(ask, epochs=n, runs=1)).saves_usd) for n in passes)
     sources = tuple(source for source in (storage_source, egress_source) if source)
+    saved_usd = exactly(
+        answer.saves_usd, "quoted" if sources else "assumed",
+        "passes x (on the fly - cached) - filling - keeping and moving, of the times that were given",
+    )  # fmt: skip
     return CachePlan(
-        asked=asked, answer=answer, hit_share=hits, storage_usd=storage_usd, egress_usd=egress_usd, sources=sources,
+        asked=asked, answer=answer, saved_usd=saved_usd, hit_share=hits, storage_usd=storage_usd, egress_usd=egress_usd, sources=sources,
         break_even=curve,
     )  # fmt: skip
 

@@ -21,6 +21,14 @@ def cache_page(plan: CachePlan) -> PlanPage:
         tiles.append(
             PlanTile(name="local cache hits", value=f"{plan.hit_share:.0%}", beside=f"{plan.asked.order} order")
         )
+    return PlanPage(
+        title="Caching plan", subtitle=f"{ask.epochs} epochs of {ask.runs} runs", messages=answer.warnings,
+        tiles=tuple(tiles), sections=(_parts(plan),),
+    )  # fmt: skip
+
+
+def _parts(plan: CachePlan) -> Section:
+    ask = plan.asked.ask
     rows = [
         ["a pass on the fly", f"{ask.on_the_fly_hours:g} h", usd(ask.on_the_fly_hours * ask.usd_per_hour)],
         ["a pass from the cache", f"{ask.cached_hours:g} h", usd(ask.cached_hours * ask.usd_per_hour)],
@@ -29,20 +37,14 @@ def cache_page(plan: CachePlan) -> PlanPage:
         ["moving it", f"{plan.asked.moved_gb:g} GB", usd(plan.egress_usd)],
     ]
     points = [(float(passes), saved) for passes, saved in plan.break_even]
-    return PlanPage(
-        title="Caching plan", subtitle=f"{ask.epochs} epochs of {ask.runs} runs", messages=answer.warnings,
-        tiles=tuple(tiles),
-        sections=(
-            Section(
-                key="parts", title="What it costs", question="What does each part take?",
-                tables=(table(["part", "amount", "USD"], rows),),
-                charts=(line_chart("saved", "Saved by passes", {"saved": points}, across="passes", up="USD"),),
-                notes=(
-                    "Caching pays when passes x (on the fly - cached) is more than filling and keeping it.",
-                    "A cache that drops what was least recently used and is smaller than the data serves nothing of the next"
-                    " pass in a fixed order.",
-                    *(f"Price: {source}." for source in plan.sources),
-                ),
-            ),
+    return Section(
+        key="parts", title="What it costs", question="What does each part take?",
+        tables=(table(["part", "amount", "USD"], rows),),
+        charts=(line_chart("saved", "Saved by passes", {"saved": points}, across="passes", up="USD"),),
+        notes=(
+            f"Basis: {plan.saved_usd.basis}; {plan.saved_usd.because}.",
+            "A cache that drops what was least recently used and is smaller than the data serves nothing of the next"
+            " pass in a fixed order.",
+            *(f"Price: {source}." for source in plan.sources),
         ),
     )  # fmt: skip

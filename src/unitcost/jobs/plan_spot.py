@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from unitcost.errors import BadSetting
-from unitcost.facts.estimates import Estimate
+from unitcost.facts.estimates import Estimate, exactly
 from unitcost.facts.spot import SpotTrace
 from unitcost.jobs.plan_saving import assumed_saving, measured_saving
 from unitcost.jobs.spot_answers import SavingPlan, SpotAsk, SpotOption, SpotPlan
@@ -221,29 +221,21 @@ def _on_assumptions(ask: SpotAsk) -> SpotPlan:
             mend="give a recording with --trace, or --mean-up and --on-demand-usd",
         )
     on_demand_usd = float(ask.on_demand_usd_per_hour) * ask.nodes
-    spot = (
-        float(ask.spot_usd_per_hour) * ask.nodes
-        if ask.spot_usd_per_hour is not None
-        else ASSUMED_SPOT_SHARE * on_demand_usd
-    )
-    mean = ask.mean_up_hours * SECONDS_PER_HOUR
-    saving = assumed_saving(ask.saving, mean) if ask.saving else None
+    saving = assumed_saving(ask.saving, ask.mean_up_hours * SECONDS_PER_HOUR) if ask.saving else None
     refusal = _refusal(ask, ask.mean_up_hours)
     hours_usd, storage_usd = ask.hours * on_demand_usd, _storage_usd(ask)
-    base = Estimate(
-        **dict.fromkeys(("value", "low", "high"), (ask.hours + ask.changeover_s / SECONDS_PER_HOUR) * on_demand_usd),
-        basis="quoted", because="hours and one change-over at the price on demand",
+    base = exactly(
+        (ask.hours + ask.changeover_s / SECONDS_PER_HOUR) * on_demand_usd, "quoted",
+        "hours and one change-over at the price on demand",
     )  # fmt: skip
     options = [
-        SpotOption(name=ON_DEMAND, usd=base, on_demand_share=base.times(1 / hours_usd), spot_share=0.0, changeovers=1.0)
+        SpotOption(
+            name=ON_DEMAND, usd=base, on_demand_share=base.times(1 / hours_usd), spot_share=0.0, changeovers=1.0
+        ),
+        SpotOption(name=PLANNED, ruled_out=(refusal,))
+        if refusal
+        else _assumed_option(ask, on_demand_usd, saving.growing_lost_share if saving else 0.0),
     ]
-    if refusal:
-        options.append(SpotOption(name=PLANNED, ruled_out=(refusal,)))
-    else:
-        usd = _expected_usd(ask, spot / on_demand_usd, saving.growing_lost_share if saving else 0.0)
-        usd = usd.times(on_demand_usd)
-        usd = replace(usd, value=usd.value + storage_usd, low=usd.low + storage_usd, high=usd.high + storage_usd)
-        options.append(SpotOption(name=PLANNED, usd=usd, on_demand_share=usd.times(1 / hours_usd)))
     messages = [
         f"No recording: capacity is assumed to stay {ask.mean_up_hours:g} h and to stay away {ask.mean_down_hours:g} h on"
         " average, at constant rates."
@@ -252,6 +244,17 @@ def _on_assumptions(ask: SpotAsk) -> SpotPlan:
         ask, options, None, zones=(), starts=0, saving=saving, on_demand_usd=hours_usd, storage_usd=storage_usd,
         messages=messages,
     )  # fmt: skip
+
+
+def _assumed_option(ask: SpotAsk, on_demand_usd: float, lost_share: float) -> SpotOption:
+    """Planner under constant rates, checkpoints kept."""
+    spot = ASSUMED_SPOT_SHARE
+    if ask.spot_usd_per_hour is not None:
+        spot = float(ask.spot_usd_per_hour) * ask.nodes / on_demand_usd
+    usd = _expected_usd(ask, spot, lost_share).times(on_demand_usd)
+    kept_usd = _storage_usd(ask)
+    usd = replace(usd, value=usd.value + kept_usd, low=usd.low + kept_usd, high=usd.high + kept_usd)
+    return SpotOption(name=PLANNED, usd=usd, on_demand_share=usd.times(1 / (ask.hours * on_demand_usd)))
 
 
 def _expected_usd(ask: SpotAsk, spot_share: float, lost_share: float) -> Estimate:

@@ -63,6 +63,8 @@ class SpotAsk:
             raise BadSetting(
                 "hours, deadline and nodes must be above zero", mend="correct --hours, --deadline or --nodes"
             )
+        if self.on_demand_usd_per_hour is not None and self.on_demand_usd_per_hour <= 0:
+            raise BadSetting("an hour on demand costs nothing, so nothing can be saved", mend="correct --on-demand-usd")
         if self.changeover_s < 0 or self.checkpoint_gb < 0 or not math.isfinite(self.changeover_s + self.checkpoint_gb):
             raise BadSetting("a change-over or a checkpoint size is negative", mend="give zero or more")
         if self.hours + self.changeover_s / SECONDS_PER_HOUR > self.deadline_hours:
