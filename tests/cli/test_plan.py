@@ -112,7 +112,11 @@ def test_the_day_is_ten_and_retraining_turns_it(tmp_path: Path) -> None:
         (["train", "--model", "7b", "--tokens", "1e9", "--precision", "bf17"], "`bf16`"),
         (["sweep"], "nothing says"),
         (["cache", "--on-the-fly", "nan", "--cached", "1h", "--one-off", "1h"], "not a time"),
+        (["cache", "--on-the-fly", "1h", "--cached", "0", "--one-off", "1h", "--data-gb", "-5"], "is negative"),
         (["lifetime", "--predictions-per-day", "10", "--usd-per-1k", "1"], "what training cost"),
+        ([*LINES["lifetime"], "--growth", "5", "--life", "100y"], "traffic would grow to 1e9"),
+        ([*LINES["lifetime"], "--growth", "x"], "not a share"),
+        ([*LINES["lifetime"], "--growth", "-1.5"], "shrinks by all of it"),
         (["lifetime", "--training-usd", "1", "--predictions-per-day", "10", "--usd-per-1k", "-1"], "not an amount"),
     ],
 )
@@ -121,6 +125,23 @@ def test_wrong_usage_is_answered_and_exits_2(words: list[str], message: str, tmp
     assert result.exit_code == 2, result.output
     assert message in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_capacity_that_hardly_stays_leaves_on_demand(tmp_path: Path) -> None:
+    result = run("spot", "--hours", "5h", "--deadline", "9h", "--mean-up", "1s", "--on-demand-usd", "3", "--json")
+    assert result.exit_code == 0, result.output
+    plan = json.loads(result.stdout)
+    assert plan["best"] == "on-demand"
+    assert plan["saving"]["growing_lost_share"] > 0.9
+
+
+def test_a_folder_of_several_metrics_asks_which(tmp_path: Path) -> None:
+    metrics = tmp_path / "mlruns/0/r1/metrics"
+    metrics.mkdir(parents=True)
+    (metrics / "loss").write_text("1 0.5 1\n")
+    result = run("sweep", "--curves", str(tmp_path / "mlruns"))
+    assert result.exit_code == 2
+    assert "--metric: loss" in result.stderr
 
 
 def test_a_file_that_is_wrong_exits_1(tmp_path: Path) -> None:

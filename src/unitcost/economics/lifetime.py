@@ -5,6 +5,7 @@ Exact amounts; whole days, the first day of serving is day 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,6 +18,8 @@ from unitcost.units import DAYS_PER_MONTH, PER_THOUSAND
 _TENTH = Decimal("0.1")
 #: Longest life that is followed. [days]
 MOST_DAYS = 36_500
+#: More predictions a day than 10 to this power are a slip of the pen.
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,14 @@ class Lifetime:
                 f"a life of {self.life_days} days or training every {self.retrain_every_days} days cannot be",
                 mend=f"use whole days, from 1 to {MOST_DAYS}",
             )
+        months = self.life_days // DAYS_PER_MONTH
+        last = math.log10(float(self.predictions_per_day) or 1.0) + months * math.log10(
+            1 + float(self.growth_per_month)
+        )
+        if last > _MOST_DIGITS:
+            raise BadSetting(
+                f"traffic would grow to 1e{last:.0f} predictions a day", mend="give a smaller growth or a shorter life"
+            )
 
     def serving_usd(self, day: int) -> Decimal:
         """Serving cost of one day. [USD]."""
@@ -80,11 +91,10 @@ class Lifetime:
     def predictions_on(self, day: int) -> Decimal:
         """Traffic of a day; it grows at the beginning of each month of 30 days."""
         months = (day - 1) // DAYS_PER_MONTH
-        factor = money.divide(money.add([Decimal(1), self.growth_per_month]), Decimal(1))
-        traffic = self.predictions_per_day
-        for _ in range(months if self.growth_per_month else 0):
-            traffic = money.QUOTIENT.multiply(traffic, factor)
-        return traffic
+        if not months or not self.growth_per_month:
+            return self.predictions_per_day
+        factor = money.QUOTIENT.power(money.add([Decimal(1), self.growth_per_month]), Decimal(months))
+        return money.QUOTIENT.multiply(self.predictions_per_day, factor)
 
     def trainings_by(self, day: int) -> int:
         """How often it has been trained up to a day, the first time included."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
+from unitcost import money
 from unitcost.economics.lifetime import Lifetime, Spending, Successor
 from unitcost.errors import BadSetting
 from unitcost.jobs.plan_words import amount, days, quantity
@@ -43,8 +44,16 @@ def life(training: Spending, said: Mapping[str, str]) -> Lifetime:
         training=training, usd_per_1k=amount(said["usd_per_1k"], "--usd-per-1k"), life_days=days(said["life"], "--life"),
         predictions_per_day=Decimal(repr(quantity(said["predictions_per_day"], "--predictions-per-day"))),
         retrain_every_days=days(again, "--retrain-every") if again else None,
-        growth_per_month=amount(said["growth"], "--growth"), first_served=day(said["first_served"], "--first-served"),
+        growth_per_month=_growth(said["growth"]), first_served=day(said["first_served"], "--first-served"),
     )  # fmt: skip
+
+
+def _growth(text: str) -> Decimal:
+    """Share by which traffic grows a month; it shrinks when negative."""
+    try:
+        return money.parse_amount(text)
+    except ValueError as error:
+        raise BadSetting(f"--growth is {text!r}, not a share", mend="write it like 0.05, or -0.02") from error
 
 
 def day(text: str, option: str) -> date | None:

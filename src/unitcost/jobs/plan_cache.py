@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from unitcost import money
 from unitcost.economics.tiers import tier_parts
-from unitcost.errors import NoPrice
+from unitcost.errors import BadSetting, NoPrice
 from unitcost.facts.estimates import Estimate, exactly
 from unitcost.facts.prices import PriceRecord
 from unitcost.jobs.prices import moment, open_book
@@ -43,6 +44,11 @@ class CachePlanAsk:
     region: str = _REGION
     local_gb: float = 0.0
     order: Order = "shuffled"
+
+    def __post_init__(self) -> None:
+        sizes = (self.data_gb, self.months, self.moved_gb, self.local_gb)
+        if not all(math.isfinite(size) and size >= 0 for size in sizes):
+            raise BadSetting("a size or a number of months is negative", mend="give values of zero or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

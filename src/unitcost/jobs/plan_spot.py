@@ -30,6 +30,8 @@ PLANNED, ON_DEMAND, BOUND, ELASTIC = "planner", "on-demand", "bound (future know
 #: Copies of the checkpoint that are kept.
 _COPIES = 2
 _STARTS = 40
+#: Up-time that saves and repeated work leave is not taken for less than this. [share]
+_LEAST_KEPT = 1e-9
 #: Steps of the two-state model.
 _STEPS = 240
 _POLICIES: Mapping[str, Callable[[Market, Jobs], Policy]] = {
@@ -125,7 +127,7 @@ def _jobs(ask: SpotAsk, market: Market, lost_share: float) -> Jobs:
             f" {ask.deadline_hours:g} h", where=", ".join(market.zones), mend="give a longer trace, or plan without one",
         )  # fmt: skip
     starts = np.unique(np.linspace(0, market.ticks - ticks, _STARTS).astype(int))
-    longer_s = ask.hours * SECONDS_PER_HOUR / max(1e-9, 1 - lost_share)
+    longer_s = ask.hours * SECONDS_PER_HOUR / max(_LEAST_KEPT, 1 - lost_share)
     if lost_share:  # whole minutes keep the lattice of the bound coarse
         longer_s = float(math.ceil(longer_s / SECONDS_PER_MINUTE) * SECONDS_PER_MINUTE)
     most_s = ticks * market.gap_s - ask.changeover_s
@@ -260,7 +262,7 @@ def _assumed_option(ask: SpotAsk, on_demand_usd: float, lost_share: float) -> Sp
 def _expected_usd(ask: SpotAsk, spot_share: float, lost_share: float) -> Estimate:
     """Expected cost of the planner under constant rates. [hours on demand]."""
     deadline_s = ask.deadline_hours * SECONDS_PER_HOUR
-    work_s = min(ask.hours * SECONDS_PER_HOUR / (1 - lost_share), deadline_s - ask.changeover_s)
+    work_s = min(ask.hours * SECONDS_PER_HOUR / max(_LEAST_KEPT, 1 - lost_share), deadline_s - ask.changeover_s)
     step_s = max(step_for(deadline_s, deadline_s, 1.0), deadline_s / _STEPS)
     up, down = ((ask.mean_up_hours or 1.0) * SECONDS_PER_HOUR, ask.mean_down_hours * SECONDS_PER_HOUR)
     outlook = Outlook(

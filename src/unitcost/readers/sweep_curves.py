@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from unitcost.errors import BadFile, UnknownName
+from unitcost.errors import BadFile, BadSetting, UnknownName
 from unitcost.facts.sweeps import CurveRun, Sweep
 from unitcost.readers.planning_table import Line, read_lines
 from unitcost.units import MILLISECONDS_PER_SECOND
@@ -97,6 +97,10 @@ def _of_folder(path: Path, metric: str) -> tuple[dict[str, _Points], dict[str, t
     """MLflow's file store: `<experiment>/<run>/metrics/<name>`, a line `milliseconds value step` for each point."""
     folders = sorted(found for found in path.rglob("metrics") if found.is_dir())
     names = {file.name for folder in folders for file in folder.iterdir() if file.is_file()}
+    if names and not metric:
+        raise BadSetting(
+            f"{path.name} holds several metrics", mend=f"name one with --metric: {', '.join(sorted(names)[:8])}"
+        )
     if metric not in names:
         raise UnknownName(
             "metric", metric, names, where=path.name, mend="" if names else "give a folder of MLflow runs"

@@ -22,6 +22,8 @@ _TENSOR_SIZES = (1, 2, 4, 8)
 _ASSUMED_SCALING_LOSS = 0.3
 #: More tokens than this for a large batch are said. [share]
 _WORTH_SAYING = 0.005
+#: From here on hours are said without a fraction. [h]
+_WHOLE_HOURS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +194,14 @@ def _judged(option: RunOption, deadline_hours: float | None) -> RunOption:
         ruled_out.append("no price is known")
     if deadline_hours is not None and option.hours is not None:
         if option.hours.value > deadline_hours:
-            ruled_out.append(f"expected to take {option.hours.value:,.0f} h, the deadline is {deadline_hours:,.0f} h")
+            ruled_out.append(f"expected to take {_hours(option.hours.value)}, the deadline is {_hours(deadline_hours)}")
         elif option.hours.high > deadline_hours:
-            remarks.append(f"may be late: up to {option.hours.high:,.0f} h")
+            remarks.append(f"may be late: up to {_hours(option.hours.high)}")
     return replace(option, ruled_out=tuple(ruled_out), remarks=tuple(remarks))
+
+
+def _hours(value: float) -> str:
+    return f"{value:,.0f} h" if value >= _WHOLE_HOURS else f"{value:.2g} h"
 
 
 def layout_for(ask: TrainingAsk, capacity: Capacity) -> TrainingLayout | None:
