@@ -281,10 +281,14 @@ def test_a_sweep_is_planned_from_past_curves(tmp_path: Path) -> None:
     assert ways[FULL].usd.value == pytest.approx(1200)
     assert ways[RESUMED].saved.value > 0.4
     assert ways[RESUMED].kept is not None
+    assert plan.best == RESUMED
+    assert plan.usd_per_accepted is not None
+    assert plan.usd_per_accepted.value == pytest.approx(
+        ways[RESUMED].usd.value / (plan.acceptance_share * 100 * ways[RESUMED].kept)  # type: ignore[union-attr, operator]
+    )
     assert all(way.ruled_out == () or way.lost_all for way in plan.ways)
     assert plan.duplicates == (("lr=0", 1), ("lr=1", 1))
     assert [share for share, _ in plan.smaller] == [0.5, 0.25]
-    assert plan.usd_per_accepted is not None
 
 
 def test_a_sweep_without_curves_stands_on_other_sweeps() -> None:

@@ -239,7 +239,7 @@ def payback(life: Lifetime, successor: Successor) -> Payback:
 
 def _paid(successor: Successor, after: int, saving: Decimal) -> Payback:
     return Payback(
-        verdict="paid back", reason=f"within the {after}. full day of its serving", after_days=after,
+        verdict="paid back", reason=f"within full day {after} of its serving", after_days=after,
         on_day=successor.starts_on_day + after - 1, daily_saving_usd=saving,
     )  # fmt: skip
 
