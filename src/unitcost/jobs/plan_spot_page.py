@@ -76,11 +76,11 @@ def _saving(plan: SpotPlan) -> Section | None:
     if saving is None:
         return None
     rows = [
-        ["Young", f"{saving.young_minutes:.1f}", "–", ""],
-        ["Daly, higher order", f"{saving.daly_minutes:.1f}", f"{saving.daly_lost_share:.1%}", ""],
+        ["Young", f"{saving.young_minutes:.1f}", "–"],
+        ["Daly, higher order", f"{saving.daly_minutes:.1f}", f"{saving.daly_lost_share:.1%}"],
         [
             "growing with age", " ".join(f"{m:.0f}" for m in saving.growing_minutes) + " ...",
-            f"{saving.growing_lost_share:.1%}", "first intervals of each up-time",
+            f"{saving.growing_lost_share:.1%}",
         ],
     ]  # fmt: skip
     curve = [(minutes, lost * _POINTS) for minutes, lost in saving.curve]
@@ -93,8 +93,11 @@ def _saving(plan: SpotPlan) -> Section | None:
         )  # fmt: skip
     return Section(
         key="saving", title="Checkpoints", question="How often should it save?",
-        tables=(table(["rule", "minutes of work between saves", "up-time lost", ""], rows),), charts=charts,
-        notes=(f"Basis: {saving.basis}. The mean up-time decides, not the median: the tail is heavy.",),
+        tables=(table(["rule", "minutes of work between saves", "up-time lost"], rows),), charts=charts,
+        notes=(
+            "Growing with age: the first intervals of each up-time.",
+            f"Basis: {saving.basis}. The mean up-time decides, not the median: the tail is heavy.",
+        ),
     )  # fmt: skip
 
 

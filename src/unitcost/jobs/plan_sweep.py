@@ -22,7 +22,7 @@ from unitcost.training.pruners import never, pause_and_resume
 from unitcost.training.sweeps import Laddered, Replay, Score, ladder, orders, replay_sweep, score
 from unitcost.units import SECONDS_PER_HOUR
 
-FULL, RESUMED = "every trial to its end", "pause and resume"
+FULL, RESUMED = "no stopping", "pause and resume"
 _ORDERS = 8
 #: What the recommended way saved and lost on 40 recorded sweeps of AlgoPerf, 118 of LCDB and 3 of GPT-2: share saved, low and high
 #: (tenth and ninetieth per cent of the sweeps), and share of sweeps that lost every accepted result.

@@ -51,7 +51,7 @@ def _ways(plan: SweepPlan) -> Section:
     unit = _unit(plan)
     rows = [
         [
-            way.name, ranged(way.saved, ".0%"), _share(way.kept), _share(way.lost_all), _share(way.top3_kept),
+            way.name, f"{way.saved.value:.0%}", _share(way.kept), _share(way.lost_all), _share(way.top3_kept),
             "–" if way.regret is None else f"{way.regret:.2%}", usd_ranged(_cost(way)), "ruled out" if way.ruled_out else "",
         ]
         for way in plan.ways
@@ -64,9 +64,11 @@ def _ways(plan: SweepPlan) -> Section:
         charts = (*charts, bar_chart("kept", "Accepted results kept, %", kept, "%"))
     return Section(
         key="ways", title="Stopping early", question="What does each way save, and what does it lose?",
-        tables=(table(["way", "saved", "accepted kept", "lost all", "top 3 kept", "regret", unit, ""], rows),), charts=charts,
+        tables=(table(["way", "saved", "kept", "lost all", "top 3", "regret", unit, ""], rows),), charts=charts,
         notes=(
             *(f"{way.name} is ruled out: {'; '.join(way.ruled_out)}." for way in plan.ways if way.ruled_out),
+            "Kept: part of the accepted results that was still found; top 3: part of the three best runs that came to their end.",
+            "Lost all: part of the orders in which no accepted result was left.",
             "Regret: how far the best result found is below the best there was.",
             "Pausing needs the checkpoint of each paused trial to be kept until the sweep ends.",
         ),
@@ -80,7 +82,7 @@ def _smaller(plan: SweepPlan) -> Section | None:
     rows = [[f"{share:.0%} of the trials", f"{regret:.2%}", usd(whole * share)] for share, regret in plan.smaller]
     return Section(
         key="smaller", title="A smaller sweep", question="What would fewer trials have found?",
-        tables=(table(["sweep", "best below the best of all", _unit(plan)], rows),),
+        tables=(table(["sweep", "regret", _unit(plan)], rows),),
     )  # fmt: skip
 
 
@@ -90,6 +92,6 @@ def _duplicates(plan: SweepPlan) -> Section | None:
     rows = [[config, f"{more}"] for config, more in plan.duplicates[:_MOST_DUPLICATES]]
     return Section(
         key="duplicates", title="Duplicates", question="Which configurations were run more than once?",
-        tables=(table(["configuration", "runs more than one"], rows),),
+        tables=(table(["configuration", "repeats"], rows),),
         notes=(f"{len(plan.duplicates)} configurations in all.",) if len(plan.duplicates) > len(rows) else (),
     )  # fmt: skip

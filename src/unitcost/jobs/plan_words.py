@@ -36,6 +36,8 @@ _SECONDS = {
 _SIZES = {"": 1, "k": KILO, "m": MEGA, "b": GIGA, "g": GIGA, "t": TERA}
 #: Places of money in JSON: plans are estimates.
 _PLACES = 4
+#: From here on amounts are shown without cents.
+_WHOLE_USD = 100
 
 
 def seconds(text: str, option: str, *, unit: str = "") -> float:
@@ -116,7 +118,7 @@ def exact_usd(value: float) -> Decimal:
 
 def usd(value: float | Decimal) -> str:
     """Amount for a reader."""
-    return f"{value:,.0f}" if abs(float(value)) >= KILO else f"{value:,.2f}"
+    return f"{value:,.0f}" if abs(float(value)) >= _WHOLE_USD else f"{value:,.2f}"
 
 
 def ranged(estimate: Estimate | None, form: str = ",.1f", scale: float = 1.0) -> str:
@@ -129,7 +131,7 @@ def ranged(estimate: Estimate | None, form: str = ",.1f", scale: float = 1.0) ->
 
 def usd_ranged(estimate: Estimate | None) -> str:
     """Estimated amount for a reader."""
-    return ranged(estimate, ",.0f" if estimate and estimate.value >= KILO else ",.2f")
+    return ranged(estimate, ",.0f" if estimate and estimate.value >= _WHOLE_USD else ",.2f")
 
 
 def as_data(value: Any, name: str = "") -> Any:
