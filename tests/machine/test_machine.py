@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unitcost.errors import BadSetting, UnknownName
+from unitcost.facts.accelerators import accelerators
 from unitcost.machine.accelerators import CHIPS, chip, chip_like
 from unitcost.machine.flops import flop_per_token, hardware_flop_per_token, model_flop_share
 from unitcost.machine.memory import (
@@ -133,8 +134,6 @@ def test_names_of_models_and_accelerators() -> None:
 
 
 def test_chips_carry_the_names_of_the_price_book() -> None:
-    from unitcost.prices.accelerators import accelerators
-
     book = {a.name: a for a in accelerators()}
     for known in CHIPS:
         assert known.name in book

@@ -14,7 +14,7 @@ from unitcost.jobs.prices import moment, open_book
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import CHIPS, Chip, chip, chip_like
 from unitcost.prices import PriceBook
-from unitcost.prices.accelerators import meant_by
+from unitcost.facts.accelerators import meant_by
 
 #: Runs on more accelerators than one machine holds are planned on machines of at least this many.
 WHOLE_MACHINE = 8
