@@ -283,7 +283,14 @@ def test_calls_and_own_serving_stand_in_one_table_and_the_report_closes(billed: 
 
 def test_the_bill_wins_and_the_difference_is_shown(billed: Desk) -> None:
     (row,) = tokens(billed)["bills"]["USD"]
-    assert row == {"provider": "lab", "month": "2031-06", "billed": "78", "called": "8", "difference": "70"}
+    assert row == {
+        "provider": "lab",
+        "month": "2031-06",
+        "billed": "78",
+        "called": "8",
+        "difference": "70",
+        "counts": "78",
+    }
 
 
 def test_reserved_throughput_is_spread_over_its_use(billed: Desk) -> None:
@@ -307,3 +314,11 @@ def test_the_html_report_shows_the_account(billed: Desk) -> None:
     text = page.read_text(encoding="utf-8")
     assert "lab/otter" in text
     assert "own machines" in text
+
+
+def test_one_currency_alone_can_be_asked_for(lab: Desk) -> None:
+    eur = {"reported_cost": "50", "reported_currency": "EUR", "cost_basis": "measured"}
+    put(lab, [{**eur, "input_tokens": 1}, {"input_tokens": 1_000_000}])
+    workspace = open_workspace(lab.folder, as_of=AS_OF)
+    report = review(workspace, select(workspace.settings), currency="EUR")
+    assert report.answers["tokens"]["spend"] == {"EUR": "50"}

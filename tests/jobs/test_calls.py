@@ -99,3 +99,14 @@ def test_ten_thousand_names_are_priced_or_named(tmp_path: Path, book: ModelBook)
     assert found is not None
     assert sum(g.sum.rows for g in found.groups if g.sum.group.state == "unpriced") == 10_000
     assert 0 < len(found.near) < 50
+
+
+@pytest.mark.parametrize("model", ["azure/eu/gpt-4o", "bedrock/eu-central-1/anthropic.claude-v2:1"])
+def test_a_zone_without_a_price_says_so(tmp_path: Path, book: ModelBook, model: str) -> None:
+    with Ledger.open(tmp_path / "l.duckdb") as ledger:
+        load_calls(ledger, tmp_path, [{"model": model, "input_tokens": 1}])
+        found = priced_calls(ledger, book, Settings(), Selection())
+    assert found is not None
+    (group,) = found.groups
+    assert group.sum.group.state == "unpriced"
+    assert "Azure data zone" in group.reason

@@ -73,6 +73,11 @@ class BillJoin:
     called: Figure | None
     difference: Figure | None
 
+    @property
+    def stands(self) -> Figure | None:
+        """What counts as spend: the bill where there is one, else what the calls come to."""
+        return self.billed if self.billed is not None else self.called
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:

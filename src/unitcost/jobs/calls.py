@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from itertools import pairwise
@@ -28,6 +29,11 @@ _KINDS: tuple[OwnerKind, ...] = ("team", "project")
 _CALLER = "sub_account_name"
 #: Unpriced models for which near names are looked up; that is slow.
 _MOST_NEAR = 12
+#: A name that begins with a region of Bedrock, or a data zone of Azure.
+_ZONE = re.compile(
+    r"(?:(?:bedrock|aws|azure|azure_ai)/)?(?:[a-z]{2}(?:-[a-z]+)+-\d|eu|us|global(?:-standard)?|data-?zone[^/]*)/", re.I
+)
+_NO_ZONES = "; no price list here knows prices by Bedrock region or Azure data zone: give your own under [prices]"
 
 
 def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection: Selection) -> PricedCalls | None:
@@ -63,7 +69,7 @@ def _rates(
     reasons: dict[int, str] = {}
     for number, (name, match) in enumerate(zip(names, matches, strict=True)):
         if match.state != "priced":
-            reasons[number] = match.reason
+            reasons[number] = match.reason + (_NO_ZONES if _ZONE.match(name.model) else "")
             continue
         try:
             prices = book.intervals(match, name.variant)

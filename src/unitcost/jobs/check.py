@@ -268,7 +268,7 @@ def _tokens(books: _Books, floor: Decimal) -> Iterator[Check]:
         question=question, verdict="fail" if low else "ok" if value == 1 else "warn",
         answer=f"{percent(value)} of {whole:,}" + (f", less than the {percent(floor)} asked for" if low else "")
         + (f"; unpriced: {named}" if named else ""),
-        mend="" if value == 1 else "under [prices] say what is meant with aliases, give your own price, or list self_hosted",
+        mend="" if value == 1 else "under [prices] say what is meant with aliases or same_as, give your own price, or list self_hosted",
     )  # fmt: skip
 
 

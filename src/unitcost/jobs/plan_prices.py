@@ -8,13 +8,13 @@ from datetime import date
 from decimal import Decimal
 
 from unitcost.economics.capacity import By, Capacity, HourlyRate, rank_capacity
+from unitcost.facts.accelerators import meant_by
 from unitcost.facts.offers import Offer
 from unitcost.facts.rentals import PricingCategory, Rental
 from unitcost.jobs.prices import moment, open_book
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import CHIPS, Chip, chip, chip_like
 from unitcost.prices import PriceBook
-from unitcost.facts.accelerators import meant_by
 
 #: Runs on more accelerators than one machine holds are planned on machines of at least this many.
 WHOLE_MACHINE = 8

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking
     from unitcost.report.amounts import Amounts
 
+#: Regions that a note names.
+_MOST = 5
 #: Calls that are counted apart, and how they are told; a call may be in several.
 _APART: tuple[tuple[str, Callable[[TokenGroup], bool]], ...] = (
     ("failed", lambda g: g.sum.group.status == "failed"),
@@ -190,6 +192,12 @@ def _notes(priced: PricedCalls) -> Iterator[str]:
         yield f"{priced.repeated} rows tell of a call that another row tells of too; each call counts once."
     if priced.repeating_children:
         yield f"{priced.repeating_children} spans repeat what the calls below them state; those count."
+    regions = sorted({g.sum.group.region for g in groups if g.sum.group.state == "computed" and g.sum.group.region})
+    if regions:
+        yield (
+            f"Calls name regions ({', '.join(regions[:_MOST])}{', ...' if len(regions) > _MOST else ''}); a price list has one price of a "
+            "model for all regions unless its name tells the region, so theirs may differ."
+        )
     undated = sum(g.sum.rows for g in groups if not g.month)
     if undated:
         yield f"{undated} rows have no time; they are priced only where a model has one price for all time."

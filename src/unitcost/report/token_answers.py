@@ -83,7 +83,7 @@ def _apart(row: Apart) -> dict[str, Any]:
 def _bill(row: BillJoin) -> dict[str, Any]:
     return {
         "provider": row.provider, "month": row.month, "billed": _text(row.billed), "called": _text(row.called),
-        "difference": _text(row.difference),
+        "difference": _text(row.difference), "counts": _text(row.stands),
     }  # fmt: skip
 
 

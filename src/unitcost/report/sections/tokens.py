@@ -100,10 +100,17 @@ class _Tables:
         columns = (
             Column(name="provider"), Column(name="month"), Column(name="billed", kind="money"),
             Column(name="calls", kind="money"), Column(name="billed - calls", kind="money"),
+            Column(name="counts", kind="money"),
         )  # fmt: skip
-        cells = tuple((row.provider or None, row.month or None, row.billed, row.called, row.difference) for row in rows)
+        cells = tuple(
+            (row.provider or None, row.month or None, row.billed, row.called, row.difference, row.stands)
+            for row in rows
+        )
         return Table(
-            columns=columns, rows=cells, unit=unit, caption="What providers billed; the bill is what counts as spend"
+            columns=columns,
+            rows=cells,
+            unit=unit,
+            caption="What providers billed for models, beside their calls; the bill counts where there is one",
         )
 
     def reserved(self, unit: str, rows: Sequence[Reserved]) -> Table:
