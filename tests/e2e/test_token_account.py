@@ -322,3 +322,19 @@ def test_one_currency_alone_can_be_asked_for(lab: Desk) -> None:
     workspace = open_workspace(lab.folder, as_of=AS_OF)
     report = review(workspace, select(workspace.settings), currency="EUR")
     assert report.answers["tokens"]["spend"] == {"EUR": "50"}
+
+
+def test_tokens_on_a_bill_have_a_price_without_calls(desk: Desk) -> None:
+    header = (
+        "BilledCost,EffectiveCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd,BillingPeriodStart,BillingPeriodEnd,"
+        "ServiceProviderName,ServiceName,ServiceCategory,SkuMeter,ConsumedQuantity,ConsumedUnit\n"
+    )
+    days = "USD,2031-06-10,2031-06-11,2031-06-01,2031-07-01,AWS,Amazon Bedrock,AI and Machine Learning"
+    rows = f"6,6,{days},USE1-Nova-input-tokens,7500,1K tokens\n4,4,{days},USE1-Nova-output-tokens,1250,1K tokens\n"
+    desk.load(str(desk.write("bill.csv", header + rows)))
+    found = tokens(desk)
+    (line,) = found["metered"]
+    assert (line["provider"], line["input_tokens"], line["per_mtok_input"]) == ("aws", "7500000", "0.8")
+    assert (line["output_tokens"], line["per_mtok_output"]) == ("1250000", "3.2")
+    assert found["models"] == {}
+    assert found["coverage"] is None

@@ -101,6 +101,11 @@ def per_mtok(steps: Sequence[str], cost: Figure, tokens: Figure, *, at: str, lab
     return ratio(figure_id(*identity, at=at), cost, millions, unit=unit, label=f"{label}, a million tokens")
 
 
+def amount_per_mtok(cost: Decimal, tokens: Decimal) -> Decimal | None:
+    """Cost of a million tokens; None without tokens."""
+    return money.divide(money.multiply(cost, PER_MILLION), tokens) if tokens else None
+
+
 def blend_of(input_tokens: Figure, output_tokens: Figure) -> str:
     """Name of the mix in which tokens occurred: `90.00 % input`, or `output only` where the other side is not counted."""
     if input_tokens.value is None or output_tokens.value is None:

@@ -148,6 +148,30 @@ class Unpriced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredTokens:
+    """Tokens of a model as the meters of a bill count them, and what was billed for each side.
+
+    Parameters
+    ----------
+    input_cost, output_cost
+        By the cost that the report adds up.
+    per_input, per_output
+        Cost of a million tokens; None where there are none.
+    """
+
+    provider: str
+    model: str
+    variant: str
+    currency: str
+    input_tokens: Decimal
+    output_tokens: Decimal
+    input_cost: Decimal
+    output_cost: Decimal
+    per_input: Decimal | None
+    per_output: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenAccount:
     """All that is known about calls, by unit of money.
 
@@ -178,6 +202,7 @@ class TokenAccount:
     compared: list[tuple[str, str, Decimal, Decimal, int]]
     bills: dict[str, list[BillJoin]]
     reserved: dict[str, list[Reserved]]
+    metered: list[MeteredTokens]
     cache: list[CacheLine]
     unpriced: list[Unpriced]
     self_hosted: dict[str, int]

@@ -12,18 +12,23 @@ from unitcost.economics.coverage import TokenUse, price_coverage
 from unitcost.economics.own_serving import own_serving
 from unitcost.economics.prompt_cache import PromptCache, account, prompt_cache
 from unitcost.facts.answers import UnitCost
+from unitcost.facts.call_sums import CallQuestion
 from unitcost.facts.token_account import PricedCalls, TokenGroup
 from unitcost.facts.token_answers import Apart, CacheLine, TokenAccount, Unpriced
 from unitcost.facts.tokens import Hosting
 from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.token_bills import bills, reserved
 from unitcost.jobs.token_lines import KEYS, MODELS, PROJECTS, TEAMS, lines
+from unitcost.jobs.token_meters import metered_tokens
 from unitcost.jobs.token_sums import STANDS, TokenSums, number, tokens_of
 
 if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking
     from unitcost.report.amounts import Amounts
 
+_NO_CALLS = PricedCalls(
+    question=CallQuestion(names=(), self_hosted=frozenset(), rates=(), periods=()), groups=(), matches=()
+)
 #: Regions that a note names.
 _MOST = 5
 #: Calls that are counted apart, and how they are told; a call may be in several.
@@ -38,15 +43,18 @@ _APART: tuple[tuple[str, Callable[[TokenGroup], bool]], ...] = (
 def token_account(
     asking: Asking, amounts: Amounts, priced: PricedCalls | None, costs: Sequence[UnitCost]
 ) -> TokenAccount | None:
-    """Account of the calls of a selection, beside services on own machines; None when there are no calls.
+    """Account of the calls of a selection, beside services on own machines; None without calls and without tokens on a bill.
 
     Parameters
     ----------
     costs
         Unit costs of services, those of tokens among them.
     """
+    metered = metered_tokens(asking)
     if priced is None or not priced.groups:
-        return None
+        if not metered:
+            return None
+        priced = _NO_CALLS
     sums = TokenSums(priced=priced, amounts=amounts)
     if asking.currency:
         kept = tuple(g for g in priced.groups if g.sum.group.currency in ("", asking.currency))
@@ -61,7 +69,7 @@ def token_account(
         own=own_serving(costs, at=sums.at), models=lines(sums, MODELS),
         teams=lines(sums, TEAMS), projects=lines(sums, PROJECTS), keys=lines(sums, KEYS),
         states={unit: {str(key[0]): figure for key, figure in found.items()} for unit, found in states.items()},
-        apart=_apart(sums), compared=_compared(groups), bills=bills(asking, sums), reserved=reserved(asking, sums),
+        apart=_apart(sums), compared=_compared(groups), bills=bills(asking, sums), reserved=reserved(asking, sums), metered=metered,
         cache=_cache(sums.priced), unpriced=_unpriced(sums.priced), self_hosted=coverage.self_hosted,
         priced_tokens=coverage.priced_tokens, coverage=coverage.share, notes=list(_notes(sums.priced)),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from unitcost import money
-from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, Reserved, TokenAccount, TokenCost
+from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, MeteredTokens, Reserved, TokenAccount, TokenCost
 from unitcost.figure import Figure
 
 _SHARE_PLACES = 4
@@ -41,6 +41,7 @@ def tokens(account: TokenAccount | None) -> dict[str, Any]:
         ],
         "bills": {unit: [_bill(row) for row in rows] for unit, rows in account.bills.items()},
         "reserved": {unit: [_reserved(row) for row in rows] for unit, rows in account.reserved.items()},
+        "metered": [_metered(line) for line in account.metered],
         "prompt_cache": [_cache(line) for line in account.cache],
         "unpriced": [
             {
@@ -92,6 +93,15 @@ def _reserved(row: Reserved) -> dict[str, Any]:
         "name": row.name, "provider": row.provider, "cost": _text(row.cost), "tokens": row.tokens,
         "per_mtok": _text(row.per_mtok), "unused": _text(row.unused), "used_hours": money.text(row.used_hours),
         "paid_hours": money.text(row.paid_hours), "figure": row.unused.id,
+    }  # fmt: skip
+
+
+def _metered(line: MeteredTokens) -> dict[str, Any]:
+    return {
+        "provider": line.provider, "model": line.model, "variant": line.variant, "currency": line.currency,
+        "input_tokens": money.text(line.input_tokens), "output_tokens": money.text(line.output_tokens),
+        "input_cost": money.text(line.input_cost), "output_cost": money.text(line.output_cost),
+        "per_mtok_input": _amount(line.per_input), "per_mtok_output": _amount(line.per_output),
     }  # fmt: skip
 
 

@@ -45,6 +45,8 @@ class _Tables:
         yield from (self.apart(unit, rows) for unit, rows in account.apart.items() if rows)
         yield from (self.bills(unit, rows) for unit, rows in account.bills.items() if any(row.billed for row in rows))
         yield from (self.reserved(unit, rows) for unit, rows in account.reserved.items() if rows)
+        if account.metered:
+            yield self.metered()
         if account.compared:
             yield self.compared()
         if account.cache:
@@ -129,6 +131,31 @@ class _Tables:
             columns=columns, rows=cells, unit=unit, caption="A flat price, spread over the calls of its provider"
         )
 
+    def metered(self) -> Table:
+        columns = (
+            Column(name="tokens on bills"), Column(name="provider"), Column(name="input tokens", kind="count"),
+            Column(name="output tokens", kind="count"), Column(name="per M input", kind="unit"),
+            Column(name="per M output", kind="unit"), Column(name="currency"),
+        )  # fmt: skip
+        rows = []
+        for line in self.account.metered[:TOP]:
+            name = f"{line.model} ({line.variant})" if line.variant else line.model
+            steps = ("metered", line.provider or "none", name or "none", line.currency)
+            unit = f"{line.currency}/million tokens"
+            counts = [
+                self.number((*steps, side), value, "tokens")
+                for side, value in (("input", line.input_tokens), ("output", line.output_tokens))
+            ]
+            prices = [
+                None if value is None else self.number((*steps, "per", side), value, unit)
+                for side, value in (("input", line.per_input), ("output", line.per_output))
+            ]
+            rows.append((name or None, line.provider or None, *counts, *prices, line.currency))
+        more = f"; {len(self.account.metered) - TOP} more" if len(self.account.metered) > TOP else ""
+        return Table(
+            columns=columns, rows=tuple(rows), caption=f"As the meters of bills count them, cached input included{more}"
+        )
+
     def compared(self) -> Table:
         columns = (
             Column(name="provider"), Column(name="reported", kind="unit"), Column(name="computed", kind="unit"),
@@ -210,9 +237,7 @@ def _doubt(line: TokenCost, account: TokenAccount) -> str:
 
 
 def _notes(account: TokenAccount) -> Iterator[str]:
-    if account.coverage is None:
-        yield "No API was called."
-    else:
+    if account.coverage is not None:
         yield f"The cost of {charts.percent(account.coverage)} of the tokens of APIs is known; what has no price is in no total here."
     for unit, states in account.states.items():
         known = ", ".join(
@@ -221,5 +246,8 @@ def _notes(account: TokenAccount) -> Iterator[str]:
         yield f"Calls in {unit}: {known}."
     if account.self_hosted:
         yield f"{', '.join(account.self_hosted)} runs on own machines: its cost is in their bill."
+    if not account.models:
+        yield "No calls are loaded: a gateway's spend log, traces or a provider's usage would tell who called what."
+        return
     yield "Calls stand beside the bill and are not added to it. Costs of failed calls and retries are in the totals."
     yield from account.notes
