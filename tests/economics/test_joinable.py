@@ -21,7 +21,7 @@ def test_the_largest_gap_comes_first_with_its_share() -> None:
     )
     assert (found.whole, found.joined, found.share) == (Decimal(100), Decimal(50), Decimal("0.5"))
     assert [(amount, share) for _, amount, share in found.missing] == [
-        (Decimal(30), Decimal("0.3")), (Decimal(10), Decimal("0.1")), (Decimal(10), Decimal("0.1")),
+        (Decimal(30), Decimal("0.3")), (Decimal(20), Decimal("0.2")),
     ]  # fmt: skip
     assert "kubectl" in found.missing[0][0]
 

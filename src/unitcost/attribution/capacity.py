@@ -61,6 +61,11 @@ class Shares:
     capacity_known: bool
 
     @property
+    def steps(self) -> int:
+        """Capacity in the steps that it is counted in. [10^-6 accelerators]."""
+        return _steps(self.capacity)
+
+    @property
     def whole(self) -> int:
         """All of it: held by somebody or by nobody."""
         return sum(self.held.values()) + self.unallocated
@@ -109,6 +114,20 @@ def shares_of(capacity: Decimal | None, periods: Iterable[Period], held: Sequenc
     )  # fmt: skip
 
 
+def sole_holders(held: Sequence[Held]) -> list[tuple[str, int, int]]:
+    """Times during which one workload alone held something of a resource, in order: workload, start, end."""
+    found: list[tuple[str, int, int]] = []
+    for start, end, holders in _stretches(merged((one.start_us, one.end_us) for one in held), held):
+        if len(holders) != 1:
+            continue
+        (name,) = holders
+        if found and found[-1][0] == name and found[-1][2] == start:
+            found[-1] = (name, found[-1][1], end)
+        else:
+            found.append((name, start, end))
+    return found
+
+
 def merged(periods: Iterable[Period]) -> list[Period]:
     """Periods in order, those that touch or overlap made one, those without length left out."""
     found: list[Period] = []
@@ -122,21 +141,13 @@ def merged(periods: Iterable[Period]) -> list[Period]:
     return found
 
 
-def alone(held: Sequence[Held]) -> list[tuple[str, Period]]:
-    """Stretches in which one workload was the only one that held something, in order of time."""
-    if not held:
-        return []
-    whole = (min(holding.start_us for holding in held), max(holding.end_us for holding in held))
-    found: list[tuple[str, Period]] = []
-    for start, end, holders in _stretches([whole], held):
-        if len(holders) != 1:
-            continue
-        (name,) = holders
-        if found and found[-1][0] == name and found[-1][1][1] == start:
-            found[-1] = (name, (found[-1][1][0], end))
-        else:
-            found.append((name, (start, end)))
-    return found
+def cut(periods: Iterable[Period], told: Period | None) -> tuple[list[Period], int]:
+    """Parts of periods that lie inside of `told`, and how much lies outside [microseconds]; None holds for all."""
+    paid = merged(periods)
+    if told is None:
+        return paid, 0
+    inside = merged((max(start, told[0]), min(end, told[1])) for start, end in paid)
+    return inside, sum(end - start for start, end in paid) - sum(end - start for start, end in inside)
 
 
 def _steps(quantity: Decimal) -> int:

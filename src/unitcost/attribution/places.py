@@ -53,8 +53,9 @@ class Places:
 
     @property
     def charged(self) -> tuple[str, ...]:
-        """Resource ids of the charges that are places."""
-        return tuple(sorted(set(self._places.values())))
+        """Resource ids of the charges that are places of which somebody tells more than how busy they were."""
+        told = (self.find(one.resource_id, one.node, one.instance_id) for one in self._known if one.told)
+        return tuple(sorted({place for place in told if place is not None}))
 
     def find(self, *names: str | None) -> str | None:
         """Place of the first name that is one: a card before its node, a node before its instance."""

@@ -14,9 +14,13 @@ EXPORTS: dict[str, str] = {
     SERVING: "pods and nodes (`kubectl get nodes,pods -A -o json`, or kube-state-metrics from Prometheus)",
     TRAINING: "accounting of the scheduler (`sacct -P -D`), or pods and nodes",
     PREPROCESSING: "accounting of the scheduler (`sacct -P -D`), or pods and nodes",
-    EVALUATION: "accounting of the scheduler (`sacct -P -D`), or runs of a tracker",
+    EVALUATION: "accounting of the scheduler (`sacct -P -D`), or pods and nodes",
     DEVELOPMENT: "pods and nodes, or a csv of holdings",
 }
+
+
+#: The export that tells how busy cards were.
+MEASUREMENTS = "utilisation of cards (the DCGM exporter, from Prometheus)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ def joined_money(drivers: Mapping[str, Decimal], matched: Mapping[str, Decimal])
     drivers
         Amount by driver.
     matched
-        Part of it that is paid for machines which work is known to have held.
+        Part of it of which is known who held it, or that nobody did.
     """
     spent = {driver: drivers[driver] for driver in EXPORTS if drivers.get(driver, money.ZERO) > 0}
     known = {driver: min(amount, matched.get(driver, money.ZERO)) for driver, amount in spent.items()}

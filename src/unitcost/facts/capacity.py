@@ -22,13 +22,15 @@ Names = tuple[str | None, ...]
 class KnownResource:
     """A card or a node that somebody told of; None where that is not known.
 
-    `quantity` counts its accelerators.
+    `quantity` counts its accelerators. `told` says whether somebody who gives it out, or a list of what there is, names
+    it; monitoring alone does not tell who held it.
     """
 
     resource_id: str | None
     node: str | None
     instance_id: str | None
     quantity: Decimal | None
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +98,19 @@ PAID_DIMS: tuple[str, ...] = ("resource", "hourly_rate", "driver", "line")
 class StatePart:
     """A part of paid capacity: whose, on what, and what became of it.
 
-    `workload` is empty for what nobody held.
+    `workload` is empty for what nobody held, or of which nothing tells who did. `driver` is that of the charges.
     """
 
     place: str
     workload: str
     state: State
     amount: Figure
+    driver: str
+
+    @property
+    def holder_known(self) -> bool:
+        """Whether it is known who held it, or that nobody did."""
+        return bool(self.workload) or self.state == "unallocated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,18 @@ from typing import Literal
 IncrementsBy = Literal["series", "workload", "resource", "node", "metric"]
 #: What means of gauges are taken for: each card, or each workload on each card.
 GaugesBy = Literal["resource", "workload"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSpan:
+    """A workload alone held what a card is part of, in microseconds since 1970-01-01 UTC. Spans of a card do not overlap."""
+
+    resource_id: str
+    workload: str
+    start_us: int
+    end_us: int
+
+
 #: A gap of more than so many scrape intervals is a time of which nothing is known, or in which a pod was not there. Two
 #: failed scrapes are bridged, as Prometheus itself looks back five minutes at a usual interval of one or two.
 GAP_INTERVALS = 3
@@ -109,13 +121,3 @@ class GaugeRow:
         if self.workload_id and self.shared_s:
             return "utilisation per pod is not available while several pods share the card"
         return ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AloneOn:
-    """A workload was the only one that held something of the cards of a place. [microseconds since 1970-01-01 UTC]."""
-
-    cards: tuple[str, ...]
-    workload: str
-    start_us: int
-    end_us: int

@@ -13,7 +13,7 @@ from unitcost.attribution.decide import owner_rules
 from unitcost.attribution.periods import selection_bounds
 from unitcost.attribution.places import Places
 from unitcost.attribution.states import CapacitySplitter, Paid
-from unitcost.attribution.uses import BUSY_METRICS, alone_on, uses_of
+from unitcost.attribution.uses import BUSY_METRICS, spans_of, uses_of
 from unitcost.economics.run_answers import group_answers
 from unitcost.facts.capacity import PAID_DIMS, Capacity, HeldRow, KnownResource, PaidRow, WorkAnswers, Worker
 from unitcost.facts.drivers import DATA_MOVEMENT, LLM_API, STORAGE
@@ -26,6 +26,7 @@ from unitcost.jobs.kinds import kind_by_rule
 from unitcost.jobs.runs import runs_of
 from unitcost.ledger import Ledger
 from unitcost.ledger.spend import Question
+from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_DAY
 
 if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking
@@ -35,6 +36,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 #: What is charged under the id of a machine and is no capacity that work could hold.
 _NO_CAPACITY = frozenset({STORAGE, DATA_MOVEMENT, LLM_API})
+_DAY_US = MICROSECONDS_PER_SECOND * SECONDS_PER_DAY
 USAGE = ("usage", "marketplace")
 
 
@@ -58,14 +60,17 @@ def _capacity(asking: Asking, amounts: Amounts, known: Sequence[KnownResource]) 
     if not places.charged:
         return {}
     held = held_by_place(places, asking.ledger.work.held())
+    if not held:  # nothing tells who held anything
+        return {}
     start, end = asking.bounds
     gap = asking.settings.work.gap_intervals
-    alone = alone_on(asking.ledger.work.cards(), places, held)
-    uses = uses_of(
-        asking.ledger.gauges(start, end, by="workload", metrics=BUSY_METRICS, gap_intervals=gap),
-        asking.ledger.work.use_of_holders(start, end, alone, BUSY_METRICS, gap_intervals=gap), places, held,
+    named = asking.ledger.gauges(start, end, by="workload", metrics=BUSY_METRICS, gap_intervals=gap)
+    spans = spans_of(known, places, held)
+    alone = asking.ledger.work.gauges(start, end, metrics=BUSY_METRICS, gap_intervals=gap, spans=spans)
+    splitter = CapacitySplitter(
+        held=held, capacities=places.capacities(), uses=uses_of(named, alone, places, held), at=amounts.selection.tag,
+        told=told_of(held, places.charged),
     )  # fmt: skip
-    splitter = CapacitySplitter(held=held, capacities=places.capacities(), uses=uses, at=amounts.selection.tag)
     return {unit: splitter.split(paid) for unit, paid in _paid(asking, amounts, places).items()}
 
 
@@ -104,6 +109,28 @@ def held_by_place(places: Places, rows: Iterable[HeldRow]) -> dict[str, list[Hel
             )
         )  # fmt: skip
     return {**cores, **accelerators}
+
+
+def told_of(held: Mapping[str, Sequence[Held]], places: Iterable[str]) -> dict[str, Period]:
+    """Place -> whole days (UTC) from the first to the last of which the schedulers that give it out told something.
+
+    A place that was never held is told of whenever any scheduler told something.
+    """
+    windows: dict[str, Period] = {}
+    for holding in (holding for found in held.values() for holding in found):
+        source = _source(holding)
+        first, last = windows.get(source, (holding.start_us, holding.end_us))
+        windows[source] = min(first, holding.start_us), max(last, holding.end_us)
+    found = {}
+    for place in places:
+        sources = {_source(holding) for holding in held.get(place, ())} or windows.keys()
+        first, last = min(windows[source][0] for source in sources), max(windows[source][1] for source in sources)
+        found[place] = first - first % _DAY_US, last + -last % _DAY_US
+    return found
+
+
+def _source(holding: Held) -> str:
+    return holding.workload.partition(":")[0]
 
 
 def _holders(capacity: Mapping[str, Capacity]) -> list[str]:

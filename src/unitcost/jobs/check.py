@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from unitcost import money
-from unitcost.economics.joinable import joined_money
+from unitcost.economics.joinable import MEASUREMENTS, joined_money
 from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
@@ -240,8 +240,8 @@ def _splits(books: _Books) -> Iterator[Check]:
 def _work(books: _Books) -> Iterator[Check]:
     """How much of what is paid for machines is joined to those who held them, and which export would join more."""
     for unit, drivers in books.answers["drivers"].items():
-        matched = books.answers["capacity"].get(unit, {}).get("matched", {})
-        found = joined_money(_amounts(drivers), _amounts(matched))
+        known = books.answers["capacity"].get(unit, {})
+        found = joined_money(_amounts(drivers), _amounts(known.get("attributed", {})))
         if found.share is None:
             continue
         missing = [f"{export} would join up to {percent(share)}" for export, _, share in found.missing]
@@ -250,6 +250,21 @@ def _work(books: _Books) -> Iterator[Check]:
             verdict="ok" if not missing else "warn",
             answer=f"{percent(found.share)} of {grouped(found.whole, CENT_PLACES)}", mend=_some(missing),
         )  # fmt: skip
+        yield from _measured(unit, _amounts(known.get("held", {})), _amounts(known.get("measured", {})))
+
+
+def _measured(unit: str, held: dict[str, Decimal], measured: dict[str, Decimal]) -> Iterator[Check]:
+    """How much of what work held was measured, and what would measure the rest."""
+    whole, known = money.add(held.values()), money.add(measured.values())
+    if whole <= 0:
+        return
+    share = money.divide(known, whole)
+    left = money.subtract(Decimal(1), share)
+    yield Check(
+        question=f"How much of the {unit} spend that work held says how busy it was?", verdict="warn" if left else "ok",
+        answer=f"{percent(share)} of {grouped(whole, CENT_PLACES)}",
+        mend=f"{MEASUREMENTS} would tell up to {percent(left)} more" if left else "",
+    )  # fmt: skip
 
 
 def _tokens(books: _Books, floor: Decimal) -> Iterator[Check]:

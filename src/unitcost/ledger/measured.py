@@ -13,7 +13,7 @@ import duckdb
 
 from unitcost import money
 from unitcost.errors import UnknownName
-from unitcost.facts.measured import OUTPUT_UNITS, AloneOn, GaugeRow, GaugesBy, IncrementRow, IncrementsBy
+from unitcost.facts.measured import OUTPUT_UNITS, GaugeRow, GaugesBy, HeldSpan, IncrementRow, IncrementsBy
 from unitcost.facts.metered import is_useless, service_of
 from unitcost.facts.spend import OutputRow, Selection
 from unitcost.ledger.bulk import insert_columns
@@ -31,21 +31,12 @@ _KEYS: dict[IncrementsBy, tuple[str, ...]] = {
 _COLUMNS = ("resource_id", "node", "workload_id")
 #: All that a ledger may hold lies between these.
 _EVER = (datetime(1990, 1, 1), datetime(2200, 1, 1))
+_NAMES = "SELECT DISTINCT workload, workload_id FROM ids WHERE workload IS NOT NULL"
 _BY_CARD = "SELECT *, CAST(NULL AS BIGINT) AS workload, weighted IS NOT NULL AS counts FROM lasting"
 _BY_WORKLOAD = (
     "SELECT lasting.*, workload, weighted IS NOT NULL AND NOT shared AS counts FROM lasting JOIN "
     "(SELECT DISTINCT card, workload, sampled_at FROM near WHERE workload IS NOT NULL) USING (card, sampled_at)"
 )
-#: A state counts for a workload while that alone held something of the place that the card is part of.
-_BY_HOLDER = (
-    "SELECT card, sampled_at, shared, from_at, to_at, lasted_us, CAST(value * lasted_us AS DECIMAL(38, 3)) AS weighted, workload, "
-    "value IS NOT NULL AS counts FROM (SELECT card, sampled_at, value, shared, workload, "
-    "greatest(lasting.from_at, a.from_at) AS from_at, least(lasting.to_at, a.to_at) AS to_at, "
-    "date_diff('microsecond', greatest(lasting.from_at, a.from_at), least(lasting.to_at, a.to_at)) AS lasted_us "
-    "FROM lasting JOIN described USING (card) JOIN alone_cards USING (resource_id) JOIN alone a USING (place) "
-    "WHERE lasting.from_at < a.to_at AND a.from_at < lasting.to_at)"
-)
-_HOLDERS = "SELECT DISTINCT workload, workload_id FROM alone"
 
 
 def increments(
@@ -83,45 +74,35 @@ def gauges(
     """Means of gauges of cards over `[start, end)`, in the order of metric, card and workload."""
     chosen = _BY_WORKLOAD if by == "workload" else _BY_CARD
     given = _window(start, end) | _chosen(metrics) | {"gap_intervals": gap_intervals}
-    rows = _ask_gauges(con, given, chosen, "SELECT * FROM pods")
+    rows = con.execute(query("gauges").format(chosen=chosen, names=_NAMES), given).fetchall()
     return [_gauge(row, start, end, by) for row in rows]
 
 
-def gauges_of_holders(
-    con: duckdb.DuckDBPyConnection,
-    start: datetime | None,
-    end: datetime | None,
-    *,
-    alone: Sequence[AloneOn],
-    metrics: Sequence[str],
-    gap_intervals: int,
-) -> list[GaugeRow]:
-    """Means of gauges of cards while one workload alone held something of their place, by card and workload."""
-    places = {cards: place for place, cards in enumerate(dict.fromkeys(one.cards for one in alone))}
-    cards = [(card, place) for cards, place in places.items() for card in cards]
-    con.execute("CREATE OR REPLACE TEMP TABLE alone_cards (resource_id VARCHAR, place BIGINT)")
+def held_gauges(
+    con: duckdb.DuckDBPyConnection, start: datetime | None, end: datetime | None, *, metrics: Sequence[str],
+    gap_intervals: int, spans: Sequence[HeldSpan],
+) -> list[GaugeRow]:  # fmt: skip
+    """Means of gauges of cards over the spans of each workload, in the order of metric, card and workload."""
+    names = sorted({span.workload for span in spans})
+    numbers = {name: number for number, name in enumerate(names)}
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE alone (place BIGINT, workload BIGINT, workload_id VARCHAR, from_at TIMESTAMP, "
-        "to_at TIMESTAMP)"
+        "CREATE OR REPLACE TEMP TABLE held_spans (resource_id VARCHAR, workload BIGINT, since TIMESTAMP, until TIMESTAMP); "
+        "CREATE OR REPLACE TEMP TABLE span_holders (workload BIGINT, workload_id VARCHAR)"
     )
+    columns: dict[str, list[Any]] = {
+        "resource_id": [span.resource_id for span in spans], "workload": [numbers[span.workload] for span in spans],
+        "since": [span.start_us for span in spans], "until": [span.end_us for span in spans],
+    }  # fmt: skip
     insert_columns(
-        con, "INSERT INTO alone_cards SELECT * FROM given",
-        {"resource_id": [card for card, _ in cards], "place": [place for _, place in cards]},
+        con, "INSERT INTO held_spans SELECT resource_id, workload, make_timestamp(since), make_timestamp(until) FROM given",
+        columns,
     )  # fmt: skip
     insert_columns(
-        con, "INSERT INTO alone SELECT place, dense_rank() OVER (ORDER BY workload_id), workload_id, make_timestamp(start_us), "
-        "make_timestamp(end_us) FROM given",
-        {"place": [places[one.cards] for one in alone], "workload_id": [one.workload for one in alone],
-         "start_us": [one.start_us for one in alone], "end_us": [one.end_us for one in alone]},
-    )  # fmt: skip
+        con, "INSERT INTO span_holders FROM given", {"workload": list(numbers.values()), "workload_id": names}
+    )
     given = _window(start, end) | _chosen(metrics) | {"gap_intervals": gap_intervals}
-    rows = _ask_gauges(con, given, _BY_HOLDER, _HOLDERS)
-    return [_gauge(row, start, end, "workload") for row in rows]
-
-
-def _ask_gauges(con: duckdb.DuckDBPyConnection, given: dict[str, Any], chosen: str, names: str) -> list[Any]:
-    sql = query("gauges").format(chosen=chosen, names=names)
-    return con.execute(sql, given).fetchall()
+    sql = query("gauges").format(chosen=query("held_values"), names="FROM span_holders")
+    return [_gauge(row, start, end, "workload") for row in con.execute(sql, given).fetchall()]
 
 
 def _gauge(row: tuple[Any, ...], start: datetime | None, end: datetime | None, by: GaugesBy) -> GaugeRow:

@@ -12,14 +12,14 @@ import duckdb
 
 from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
-from unitcost.facts.measured import AloneOn, GaugeRow
+from unitcost.facts.measured import GaugeRow, HeldSpan
 from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection, SpendRow
 from unitcost.facts.stored import Kept
 from unitcost.facts.token_charges import MeteredQuantity
 from unitcost.ledger.call_rows import CallRows
-from unitcost.ledger.measured import gauges_of_holders
+from unitcost.ledger.measured import held_gauges
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
 _BATCH = 2048
@@ -52,7 +52,7 @@ class WorkRows:
     def resources(self) -> list[KnownResource]:
         """Cards, nodes and instances that somebody told of, held or watched."""
         return [
-            KnownResource(resource_id=row[0], node=row[1], instance_id=row[2], quantity=row[3])
+            KnownResource(resource_id=row[0], node=row[1], instance_id=row[2], quantity=row[3], told=row[4])
             for row in self._con.execute(query("known_resources")).fetchall()
         ]
 
@@ -92,6 +92,18 @@ class WorkRows:
                 workload=row[0], resource_id=row[1], node=row[2], accelerator=row[3], quantity=row[4],
                 started_at=row[5].replace(tzinfo=UTC), ended_at=row[6].replace(tzinfo=UTC) if row[6] else None,
             )  # fmt: skip
+
+    def gauges(
+        self,
+        start: datetime | None,
+        end: datetime | None,
+        *,
+        metrics: Sequence[str],
+        gap_intervals: int,
+        spans: Sequence[HeldSpan],
+    ) -> list[GaugeRow]:
+        """Means of states of cards while one workload alone held them."""
+        return held_gauges(self._con, start, end, metrics=metrics, gap_intervals=gap_intervals, spans=spans)
 
     def accelerators(self) -> list[tuple[str, str]]:
         """Accelerators and pricing categories that were held, each pair once."""
@@ -138,23 +150,6 @@ class WorkRows:
             )
             for row in self._con.execute(sql).fetchall()
         ]  # fmt: skip
-
-    def cards(self) -> list[tuple[str, str | None]]:
-        """Cards that were watched, and the nodes that they are part of."""
-        sql = "SELECT DISTINCT resource_id, node FROM series WHERE kind = 'gauge' AND resource_id IS NOT NULL ORDER BY ALL"
-        return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
-
-    def use_of_holders(
-        self,
-        start: datetime | None,
-        end: datetime | None,
-        alone: Sequence[AloneOn],
-        metrics: Sequence[str],
-        *,
-        gap_intervals: int,
-    ) -> list[GaugeRow]:
-        """States of cards during `[start, end)` while one workload alone held something of their place."""
-        return gauges_of_holders(self._con, start, end, alone=alone, metrics=metrics, gap_intervals=gap_intervals)
 
     def counts(self) -> WorkCounts:
         """Lives without an end, and workloads that never started."""

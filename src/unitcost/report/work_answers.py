@@ -16,6 +16,8 @@ from unitcost.facts.stored import StoredPart
 from unitcost.figure import Figure
 from unitcost.units import CENT_PLACES
 
+#: States that only a measurement tells.
+_MEASURED = ("used", "allocated idle")
 _NameOf = Callable[[StatePart], str]
 
 
@@ -34,6 +36,9 @@ def capacity(work: WorkAnswers | None) -> dict[str, Any]:
             "resource": _by(found.parts, lambda part: part.place),
             "workload": _by(found.parts, lambda part: part.workload),
             "matched": _matched(found),
+            "attributed": _by_driver(part for part in found.parts if part.holder_known),
+            "held": _by_driver(part for part in found.parts if part.workload),
+            "measured": _by_driver(part for part in found.parts if part.state in _MEASURED),
             "notes": list(found.notes),
         }
         for unit, found in work.capacity.items()
@@ -173,6 +178,11 @@ def _matched(found: Capacity) -> dict[str, str]:
     }
 
 
+def _by_driver(parts: Iterable[StatePart]) -> dict[str, str]:
+    """Amounts by the driver of the charges."""
+    return _sums(parts, lambda part: part.driver)
+
+
 def _by(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, dict[str, str]]:
     groups: dict[str, list[StatePart]] = defaultdict(list)
     for part in parts:
@@ -180,7 +190,7 @@ def _by(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, dict[str, str
     return {name: _sums(found, lambda part: part.state) for name, found in sorted(groups.items())}
 
 
-def _sums(parts: Iterable[StatePart], name_of: _NameOf) -> dict[str, str]:
+def _sums(parts: Iterable[StatePart], name_of: Callable[[StatePart], str]) -> dict[str, str]:
     groups: dict[str, list[StatePart]] = defaultdict(list)
     for part in parts:
         groups[name_of(part)].append(part)

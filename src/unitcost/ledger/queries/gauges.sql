@@ -14,7 +14,7 @@ described AS (
     SELECT card, any_value(metric) AS metric, any_value(unit) AS unit, any_value(resource_id) AS resource_id, coalesce(max(node), '') AS node
     FROM ids GROUP BY card
 ),
-pods AS (SELECT DISTINCT workload, workload_id FROM ids WHERE workload IS NOT NULL),
+names AS ({names}),
 seen AS (SELECT card, workload, sampled_at, value FROM samples JOIN ids USING (load_id, series_key)),
 reach AS (
     SELECT card, coalesce(max(sampled_at) FILTER (sampled_at <= $start), $start) AS low,
@@ -42,7 +42,6 @@ lasting AS (
     FROM states WHERE to_at > from_at
 ),
 chosen AS ({chosen}),
-names AS ({names}),
 sums AS (
     SELECT card, workload, sum(weighted) FILTER (counts) AS weighted, coalesce(sum(lasted_us) FILTER (counts), 0) AS known_us,
         coalesce(sum(lasted_us) FILTER (weighted IS NULL), 0) AS blank_us, coalesce(sum(lasted_us) FILTER (shared), 0) AS shared_us,
@@ -50,7 +49,8 @@ sums AS (
     FROM chosen GROUP BY card, workload
 ),
 guests AS (
-    SELECT card, list(workload_id ORDER BY workload_id) AS workloads FROM (SELECT DISTINCT card, workload FROM near) JOIN pods USING (workload)
+    SELECT card, list(workload_id ORDER BY workload_id) AS workloads
+    FROM (SELECT DISTINCT card, workload FROM near) JOIN (SELECT DISTINCT workload, workload_id FROM ids) USING (workload)
     GROUP BY card
 )
 SELECT metric, unit, resource_id, node, coalesce(names.workload_id, ''), weighted, known_us, blank_us, shared_us, first_at, last_at,
