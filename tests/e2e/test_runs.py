@@ -164,3 +164,57 @@ def test_runs_that_share_a_job_share_its_cost(desk: Desk) -> None:
     report = desk.report()
     found = {found["run"]: found["cost"] for found in report["runs"]["runs"]}
     assert found == {"tracker:sweep": "0", "tracker:t1": "4", "tracker:t2": "12", "slurm:2": "8"}
+
+
+def node_bill(node: str) -> str:
+    span = "2031-06-03T00:00:00Z,2031-06-04T00:00:00Z,2031-06-01T00:00:00Z,2031-07-01T00:00:00Z"
+    return f"{HEADER}240,240,240,240,USD,{span},Usage,Cloud,GPU,Compute,{node},,\n"
+
+
+def test_a_run_and_its_job_hold_a_machine_once(desk: Desk) -> None:
+    """The tracker says what the run held, the scheduler what its job did: it is the same."""
+    run = {
+        "workload_id": "r", "started_at": "2031-06-03T00:05:00Z", "ended_at": "2031-06-03T01:00:00Z", "quantity": 4,
+        "node": "n1", "accelerator": "gpu",
+    }  # fmt: skip
+    nodes = "resource_id,node,accelerator,quantity\n,n1,gpu,8\n"
+    desk.write("unitcost.toml", KINDS)
+    desk.load(
+        str(desk.write("bill.csv", node_bill("n1"))), str(desk.write("nodes.csv", nodes)),
+        str(desk.write("sacct.psv", SLURM)), str(desk.write("runs.csv", mlflow_runs(run))), "--source-timezone", "UTC",
+    )  # fmt: skip
+    report = desk.report()
+    assert "tracker:r" not in report["capacity"]["USD"]["workload"]
+    # 240 USD for 192 card-hours: the job held eight of them, or what is left of nine where more was promised.
+    assert {run["run"]: run["from_bill"] for run in report["runs"]["runs"]} == {"tracker:r": True, "slurm:2": True}
+    assert sum(Decimal(row["accelerator_hours"]) for row in report["work"]["accounts"].values()) == 13
+
+
+def test_a_run_whose_job_nothing_else_tells_of_keeps_what_it_says(desk: Desk) -> None:
+    desk.write("unitcost.toml", KINDS)
+    run = {
+        "workload_id": "r", "started_at": "2031-06-03T00:00:00Z", "ended_at": "2031-06-03T01:00:00Z", "quantity": 4,
+        "accelerator": "gpu",
+    }  # fmt: skip
+    desk.load(str(desk.write("runs.csv", mlflow_runs(run))))
+    assert [found["cost"] for found in desk.report()["runs"]["runs"]] == ["8"]
+
+
+PODS = """namespace,pod,node,started_at,ended_at,requests
+web,heron,n1,2031-06-03T00:00:00Z,2031-06-03T12:00:00Z,"{{""nvidia.com/gpu"": ""4""}}"
+"""
+SEEN = """source,workload_id,accelerator,quantity,node,started_at,ended_at
+kubernetes,web/heron,H100,4,n1,2031-06-03T00:00:40Z,2031-06-03T11:59:40Z
+"""
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_exports_of_one_pod_hold_a_machine_once(desk: Desk, *, turned: bool) -> None:
+    files = [str(desk.write("pods.csv", PODS.format())), str(desk.write("seen.csv", SEEN))]
+    nodes = "resource_id,node,accelerator,quantity\n,n1,gpu,8\n"
+    desk.load(str(desk.write("bill.csv", node_bill("n1"))), str(desk.write("nodes.csv", nodes)))
+    for file in reversed(files) if turned else files:
+        desk.load(file)
+    found = desk.report()["capacity"]["USD"]
+    assert found["workload"] == {"": {"unallocated": "180"}, "kubernetes:web/heron": {"use unknown": "60"}}
+    assert not found["notes"]

@@ -32,8 +32,9 @@ def runs_of(asking: Asking, capacity: Mapping[str, Capacity]) -> list[RunAnswer]
     if not runs:
         return []
     jobs = {run.workload: run.tags[SCHEDULER_JOB] for run in known if run.tags.get(SCHEDULER_JOB)}
-    wanted = {jobs.get(run.workload, run.workload) for run in runs}
+    wanted = {run.workload for run in runs} | {jobs[run.workload] for run in runs if run.workload in jobs}
     lives = {job: _priced(asking, held) for job, held in asking.ledger.work.lives(sorted(wanted)).items()}
+    jobs = {run: job for run, job in jobs.items() if job in lives}  # a job of which nothing else tells is the run's own
     bills = _bills(capacity, asking.settings.currency, asking.selection.tag)
     rule = parse_accepted(asking.settings.work.accepted) if asking.settings.work.accepted else None
     about = Known(
