@@ -23,13 +23,11 @@ SUM_OF_CALLS = "sum-of-calls"
 REPEATS_CHILDREN = "repeats-children"
 OUTPUT_LOWER_BOUND = "output-lower-bound"
 CACHE_LIFETIME_UNKNOWN = "cache-lifetime-unknown"
-CACHE_UNKNOWN = "cache-unknown"
 NOTES = {
     SUM_OF_CALLS: "the row is the sum of many calls over a period, as a provider reports them",
     REPEATS_CHILDREN: "the row repeats what the calls below it state; those count, it does not",
     OUTPUT_LOWER_BOUND: "the answer was broken off, so at least so many tokens were generated",
     CACHE_LIFETIME_UNKNOWN: "tokens were written to a cache for a time that the source does not state",
-    CACHE_UNKNOWN: "the source does not say how much of the input was read from a cache",
 }
 
 #: Kind of what a source states of a call.

@@ -115,19 +115,25 @@ def _count(cells: Cells, name: str, node: m.Expr) -> str:
     """Whole number; `12.0`, as tables with gaps are written, is one too, and `12.5` none."""
     cell = cells.text(f"s_{name}", text(cells, node))
     plain = f"TRY_CAST({cell} AS BIGINT)"
-    other = f"regexp_full_match({cell}, ' *[0-9]+(\\.0*)? *') THEN TRY_CAST(split_part(trim({cell}), '.', 1) AS BIGINT)"
-    number = f"CASE WHEN CAST({plain} AS VARCHAR) = {cell} THEN {plain} WHEN {other} END"
-    cells.read(f"u_{name}", f"list_filter([{number}], lambda n: n BETWEEN 0 AND {MOST_TOKENS})[1]")
-    bad = f"u_{name} IS NULL AND trim({cell}) <> ''"
-    cells.checks[f"u_{name}"] = Check(_column(node), cell, f"({bad})", _NOT_A_COUNT)
+    usual = f"{plain} BETWEEN 0 AND {MOST_TOKENS} AND CAST({plain} AS VARCHAR) = {cell}"
+    other = f"regexp_full_match({cell}, ' *[0-9]{{1,15}}(\\.0*)? *')"
+    whole = f"TRY_CAST(split_part(trim({cell}), '.', 1) AS BIGINT)"
+    cells.read(f"u_{name}", f"CASE WHEN {usual} THEN {plain} WHEN {other} THEN {whole} END")
+    bad = _unread(f"u_{name}", cell)
+    cells.checks[f"u_{name}"] = Check(_column(node), cell, bad, _NOT_A_COUNT)
     return f"u_{name}"
+
+
+def _unread(read: str, cell: str) -> str:
+    """Whether a cell that is not blank gave nothing; most cells are settled without looking at their text."""
+    return f"(CASE WHEN {read} IS NULL AND {cell} IS NOT NULL THEN trim({cell}) <> '' ELSE false END)"
 
 
 def _truth(cells: Cells, name: str, node: m.Expr) -> str:
     cell = cells.text(f"s_{name}", text(cells, node))
     word = f"lower(trim({cell}))"
     cells.read(f"u_{name}", f"CASE WHEN {word} IN {_TRUE} THEN true WHEN {word} IN {_FALSE} THEN false END")
-    bad = f"(u_{name} IS NULL AND trim({cell}) <> '')"
+    bad = _unread(f"u_{name}", cell)
     cells.checks[f"u_{name}"] = Check(_column(node), cell, bad, "is neither yes nor no")
     return f"u_{name}"
 
