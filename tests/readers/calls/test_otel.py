@@ -148,3 +148,14 @@ def test_what_is_no_span_is_set_aside(tmp_path: Path) -> None:
     assert counted(loaded) == ["s1"]
     assert len(loaded.rejects) == 7
     assert loaded.record.rows_read == 8
+
+
+def test_a_total_shows_that_the_cache_stands_beside_the_input(tmp_path: Path) -> None:
+    cache = {f"{USAGE}cache_read_input_tokens": 60}
+    spans = [chat("s1", **cache, **{f"{USAGE}total_tokens": total}) for total in (110, 170, 171)]
+    found = load_text(otlp(*spans), tmp_path).calls("input_convention", "input_tokens", "cache_read_tokens")
+    assert found == [
+        {"input_convention": "gross", "input_tokens": 40, "cache_read_tokens": 60},
+        {"input_convention": "fresh", "input_tokens": 100, "cache_read_tokens": 60},
+        {"input_convention": "gross", "input_tokens": 40, "cache_read_tokens": 60},
+    ]

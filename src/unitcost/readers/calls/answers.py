@@ -80,11 +80,13 @@ def _raw(result: Result) -> str:
 
 def cell(value: Any) -> str:
     """Text of a JSON value; empty where there is none."""
+    if isinstance(value, str):
+        return str(value)
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, str) else json_rows.written(value)
+    return json_rows.written(value)
 
 
 def member(value: Any, *path: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from unitcost.facts import mapping as m
 from unitcost.facts.calls import TAG
@@ -36,6 +38,7 @@ _KNOWN = (
     "team_id", "end_user", "status", "organization_id", "session_id",
 )  # fmt: skip
 COLUMNS = _KNOWN
+_written = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _METADATA = m.Field("metadata")
 _USAGES = ("/usage_object", "/additional_usage_values")
 _WRITTEN = "/prompt_tokens_details/cache_creation_token_details"
@@ -71,9 +74,14 @@ def unfold(source: Source, progress: Progress | None, said: list[str]) -> Iterat
         data = page.get("data") if isinstance(page, dict) else None
         for found in data if isinstance(data, list) else [page]:
             if isinstance(found, dict):
-                yield [answers.cell(found.get(name)) for name in COLUMNS]
+                yield [_cell(found.get(name)) for name in COLUMNS]
             else:
                 yield found if isinstance(found, Broken) else Broken(str(found)[:RAW_LIMIT], "this is no row of a log")
+
+
+def _cell(value: Any) -> str:
+    """Text of a member. Objects are looked into as text alone, so their numbers, kept as written, may be quoted."""
+    return _written(value) if isinstance(value, dict | list) else answers.cell(value)
 
 
 def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options: ReadOptions) -> Reading:

@@ -21,6 +21,7 @@ CONVENTIONS = (
     "gen_ai.usage.input_tokens hold what was read from and written to a cache, as the convention asks for (gross); a span "
     "whose cache is larger than its input is refused: its instrumentation counts fresh input. Output holds what was "
     "reasoned.",
+    "Where the total of a span shows that the cache stands beside its input, it is read so.",
     "Older names are read too: prompt_tokens and completion_tokens, cache_read_input_tokens, llm.usage.*, and "
     "llm.token_count.* of OpenInference.",
     "For how long a cache was written is not told.",
@@ -36,7 +37,7 @@ DEFINING = ("resourceSpans", "scopeSpans", "spans", "gen_ai.usage.input_tokens")
 UNFOLDED: tuple[Format, ...] = ("document",)
 COLUMNS = (
     "call_id", "span_id", "parent_id", "start", "end", "provider", "model", "variant", "status", "caller", "cost", *COUNTED,
-    "service", "agent", "conversation", "operation", "notes",
+    "service", "agent", "conversation", "operation", "notes", "input_convention",
 )  # fmt: skip
 
 
@@ -76,14 +77,13 @@ def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options:
         dataset="calls",
         mapping={
             **{name: m.Field(name) for name in (
-                "call_id", "parent_id", "provider", "model", "variant", "status", "caller", "notes", *COUNTED,
+                "call_id", "parent_id", "provider", "model", "variant", "status", "caller", "notes", "input_convention", *COUNTED,
             )},
             "called_at": m.Field("start"),
             "ended_at": m.Field("end"),
             "requests": m.Const("1"),
             "estimated_cost": m.Field("cost"),
             "reported_currency": m.Const("USD"),
-            "input_convention": m.Const("gross"),
             "output_convention": m.Const("includes-reasoning"),
             **{f"{TAG}{name}": m.Field(name) for name in ("service", "agent", "conversation", "operation", "span_id")},
         },

@@ -38,6 +38,7 @@ _COUNTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 COUNTED = tuple(_COUNTS)
+_TOTAL = (f"{_USAGE}total_tokens", "llm.usage.total_tokens", "llm.token_count.total")
 _PROVIDER = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
 _MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "llm.request.model")
 _TIER = (
@@ -93,11 +94,22 @@ class Span:
     @property
     def usage(self) -> tuple[int, int] | None:
         """All input and output; None where none is stated as a count."""
-        found = [self._first(_COUNTS[name]) for name in ("input", "output")]
-        if not any(found):
+        if not any(self._first(_COUNTS[name]) for name in ("input", "output")):
             return None
-        whole, answer = (int(text) if text.isascii() and text.isdigit() else 0 for text in found)
-        return whole, answer
+        return self._count("input") + (self._cached() if self.counts_fresh else 0), self._count("output")
+
+    @property
+    def counts_fresh(self) -> bool:
+        """Whether its total shows that the cache stands beside the input, against the convention."""
+        total, stated = self._first(_TOTAL), self._count("input") + self._count("output")
+        return total.isdigit() and self._cached() > 0 and int(total) == stated + self._cached()
+
+    def _count(self, name: str) -> int:
+        text = self._first(_COUNTS[name])
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+    def _cached(self) -> int:
+        return self._count("cache_read") + self._count("cache_write")
 
     def cells(self, *, repeats: bool) -> list[str]:
         """Cells of its row; times and counts are checked when they are loaded."""
@@ -110,7 +122,7 @@ class Span:
             self._first(_CALLER), self.attributes.get(f"{_USAGE}cost", ""),
             *(self._first(names) for names in _COUNTS.values()), self.service,
             self.attributes.get("gen_ai.agent.name", ""), self.attributes.get("gen_ai.conversation.id", ""),
-            self.operation, REPEATS_CHILDREN if repeats else "",
+            self.operation, REPEATS_CHILDREN if repeats else "", "fresh" if self.counts_fresh else "gross",
         ]  # fmt: skip
 
     def _first(self, names: tuple[str, ...]) -> str:
