@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unitcost.attribution.capacity import Held, Use, merged, shares_of, use_weights
+from unitcost.attribution.capacity import Held, Use, cut, merged, shares_of, sole_holders, use_weights
 
 MICRO = 1_000_000
 TIMES = st.integers(0, 60)
@@ -91,3 +91,29 @@ def test_used_idle_and_unknown_are_the_whole(busy: Decimal, watched: Decimal) ->
 
 def test_what_nobody_watched_is_not_idle() -> None:
     assert use_weights(None) == (Decimal(0), Decimal(0), Decimal(1))
+
+
+PERIODS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=5)
+
+
+@given(periods=PERIODS, told=st.tuples(st.integers(0, 40), st.integers(0, 40)))
+def test_what_was_told_of_and_what_was_not_are_all_that_was_paid(
+    periods: list[tuple[int, int]], told: tuple[int, int]
+) -> None:
+    inside, outside_us = cut(periods, told)
+    assert sum(end - start for start, end in inside) + outside_us == sum(end - start for start, end in merged(periods))
+    assert all(told[0] <= start < end <= told[1] for start, end in inside)
+    assert cut(periods, None) == (merged(periods), 0)
+
+
+SPANS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 20), st.integers(0, 20)), max_size=6)
+
+
+@given(spans=SPANS)
+def test_who_holds_alone_is_who_is_there_alone(spans: list[tuple[str, int, int]]) -> None:
+    held = [Held(workload=name, quantity=Decimal(1), start_us=start, end_us=end) for name, start, end in spans]
+    alone = sole_holders(held)
+    for moment in range(20):
+        there = {name for name, start, end in spans if start <= moment < end}
+        found = [name for name, start, end in alone if start <= moment < end]
+        assert found == (sorted(there) if len(there) == 1 else [])

@@ -114,7 +114,11 @@ def spot_figures(
     if hours is None or cost.value is None or not on_demand_usd_per_hour:
         return None
     needed = _given(name, "on-demand", "hours", decimal_of(hours), "accelerator-hours", at)
-    price = _given(name, "on-demand", "price", on_demand_usd_per_hour, f"{cost.unit} / accelerator-hour", at)
+    price = Figure(
+        id=figure_id("run", name, "on-demand", "price", at=at), value=on_demand_usd_per_hour,
+        unit=f"{cost.unit} / accelerator-hour", basis="measured", op="given", formula="price of the settings",
+        label=f"{name}, price on demand",
+    )  # fmt: skip
     on_demand = Figure(
         id=figure_id("run", name, "on-demand", "cost", cost.unit, at=at),
         value=money.multiply(needed.value or money.ZERO, on_demand_usd_per_hour), unit=cost.unit, basis="estimated",
