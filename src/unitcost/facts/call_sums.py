@@ -145,6 +145,8 @@ class CallSum:
     ----------
     rows, calls
         Rows of the ledger, and calls that these stand for.
+    input_tokens, output_tokens
+        All of each side, each token once.
     tokens
         Class -> tokens; unknown counts as nothing here, `uncounted_rows` says in how many rows all are unknown.
     cost
@@ -167,6 +169,8 @@ class CallSum:
     rows: int
     calls: int
     tokens: Mapping[TokenClass, int]
+    input_tokens: int
+    output_tokens: int
     searches: int
     cost: Decimal
     input_cost: Decimal

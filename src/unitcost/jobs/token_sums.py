@@ -13,7 +13,6 @@ from unitcost.facts.call_sums import CallSum, CostState
 from unitcost.facts.naming import spelt
 from unitcost.facts.spend import SpendRow
 from unitcost.facts.token_account import PricedCalls, TokenGroup
-from unitcost.facts.tokens import INPUT_CLASSES, OUTPUT_CLASSES
 from unitcost.figure import Basis, Figure, Rows, figure_id, total
 from unitcost.report.amounts import Amounts, ByUnit, Counted, Key
 
@@ -33,32 +32,31 @@ _BASIS: dict[str, Basis] = {
 }
 #: Price records that a note names before it says how many more there are.
 _MOST = 12
-_NUMBERS: dict[str, Callable[[CallSum], Decimal]] = {
+_AMOUNTS: dict[str, Callable[[CallSum], Decimal]] = {
     "cost": lambda s: s.cost,
     "input_cost": lambda s: s.input_cost,
     "output_cost": lambda s: s.output_cost,
     "avoided": lambda s: s.avoided,
-    "input_tokens": lambda s: Decimal(_side(s, "input")),
-    "output_tokens": lambda s: Decimal(_side(s, "output")),
-    "tokens": lambda s: Decimal(_side(s, "input") + _side(s, "output")),
-    "calls": lambda s: Decimal(s.calls),
-    "accepted": lambda s: Decimal(s.accepted),
 }
-
-
-def _side(found: CallSum, side: Literal["input", "output"]) -> int:
-    classes = INPUT_CLASSES if side == "input" else OUTPUT_CLASSES
-    return sum(found.tokens.get(c, 0) for c in classes if c != "reasoning")
+_COUNTS: dict[str, Callable[[CallSum], int]] = {
+    "input_tokens": lambda s: s.input_tokens,
+    "output_tokens": lambda s: s.output_tokens,
+    "tokens": lambda s: s.input_tokens + s.output_tokens,
+    "calls": lambda s: s.calls,
+    "accepted": lambda s: s.accepted,
+}
 
 
 def number(column: str, sums: Iterable[CallSum]) -> Decimal:
     """Sum of a column over sums of calls."""
-    return money.add(_NUMBERS[column](found) for found in sums)
+    if column in _COUNTS:
+        return Decimal(sum(map(_COUNTS[column], sums)))
+    return money.add(map(_AMOUNTS[column], sums))
 
 
 def tokens_of(groups: Iterable[TokenGroup]) -> int:
     """Tokens of groups, each once."""
-    return sum(_side(group.sum, "input") + _side(group.sum, "output") for group in groups)
+    return sum(group.sum.input_tokens + group.sum.output_tokens for group in groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

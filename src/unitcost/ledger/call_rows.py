@@ -10,13 +10,15 @@ from typing import Any
 import duckdb
 
 from unitcost.facts.call_sums import CallGroup, CallName, CallQuestion, CallRow, CallSum
-from unitcost.facts.tokens import TOKEN_CLASSES, TokenClass
+from unitcost.facts.tokens import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, TokenClass
 from unitcost.ledger import call_pricing
 from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.spend import query
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 _FAR = 2**62
+_TAKEN = frozenset(INPUT_CLASSES)
+_MADE = frozenset(OUTPUT_CLASSES) - {"reasoning"}
 
 
 class CallRows:
@@ -170,6 +172,7 @@ def _sum(
 ) -> CallSum:
     name, rate, period, region, key, caller, *tags, status, retry, state, currency = keys
     low, high = bounds or (Decimal(0), Decimal(0))
+    tokens = {c: count or 0 for c, count in zip(classes, sums[15:], strict=True)}
     return CallSum(
         group=CallGroup(
             name=name, rate=rate, period=period, region=region or "", key=key or "", caller=caller or "", tags=tuple(tags),
@@ -178,5 +181,7 @@ def _sum(
         rows=sums[0], calls=sums[1], searches=sums[2], cost=sums[3], input_cost=sums[4], output_cost=sums[5],
         compared_reported=sums[6], compared_computed=sums[7], compared_rows=sums[8], avoided=sums[9], accepted=sums[10],
         judged=sums[11], broken_off=sums[12], lifetime_unknown=sums[13], uncounted_rows=sums[14],
-        tokens={c: count or 0 for c, count in zip(classes, sums[15:], strict=True)}, low_gap=low, high_gap=high,
+        tokens=tokens,
+        input_tokens=sum(tokens[c] for c in classes if c in _TAKEN), output_tokens=sum(tokens[c] for c in classes if c in _MADE),
+        low_gap=low, high_gap=high,
     )  # fmt: skip
