@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from unitcost import money
@@ -16,6 +17,8 @@ from unitcost import money
 Basis = Literal["billed", "measured", "derived", "estimated", "unknown"]
 #: What stands for itself in an id.
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:+=")
+#: Steps of ids that are remembered: a report names the same ones in thousands of ids.
+_REMEMBERED = 8_192
 Op = Literal["rows", "given", "sum", "difference", "product", "ratio", "split", "none"]
 
 
@@ -71,6 +74,7 @@ class Figure:
     label: str = field(default="", compare=False)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def part_of_id(text: str) -> str:
     """Text made safe as one step of a figure id: spaces, slashes, at-signs and shell characters become `%20` ..."""
     if text and _SAFE.issuperset(text):

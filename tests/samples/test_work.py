@@ -86,7 +86,11 @@ def test_an_accepted_result_bears_all_that_failed(told: Told) -> None:
     for name, (cost, accepted) in told.truth.experiments.items():
         assert is_cent(found[name]["cost"], cost)
         assert found[name]["accepted"] == accepted
-        assert is_cent(found[name]["per_accepted"], money.divide(cost, Decimal(accepted)))
+        if accepted:
+            assert is_cent(found[name]["per_accepted"], money.divide(cost, Decimal(accepted)))
+        else:
+            assert (found[name]["per_accepted"], found[name]["reason"]) == (None, "no accepted unit")
+    assert {bool(accepted) for _, accepted in told.truth.experiments.values()} == {True, False}
 
 
 @pytest.mark.parametrize(("table", "part"), [("accounts", "accounts"), ("statuses", "endings")])

@@ -120,12 +120,13 @@ def ask_spend(con: duckdb.DuckDBPyConnection, question: Question) -> list[SpendR
 
 
 def ask_periods(con: duckdb.DuckDBPyConnection, question: Question) -> list[tuple[Any, ...]]:
-    """Distinct charge periods behind each sum: its keys, then start and end."""
+    """Charge periods behind each sum, those that touch or overlap made one: its keys, then start and end."""
     check_dimensions(tuple(question.names))
     placed = _placed(con, question)
     condition, values = _conditions(question)
     keys = "".join(f"{_expression(name, question)} AS {name}, " for name in question.dims)
-    return con.execute(query("paid_periods").format(keys=keys, placed=placed, where=condition), values).fetchall()
+    sql = query("paid_periods").format(keys=keys, names=", ".join(question.dims), placed=placed, where=condition)
+    return con.execute(sql, values).fetchall()
 
 
 def ask_rows(con: duckdb.DuckDBPyConnection, question: Question, limit: int | None) -> list[LedgerRow]:

@@ -25,8 +25,8 @@ SPOT = {"p5.48xlarge": 19_253_100, "g6e.xlarge": 781_600}
 RUNS = {
     "ranker-l12": ("p5.48xlarge", 2, 4, 9, {"team": "search", "project": "ranking", "experiment": "ranker-l12"}),
     "ranker-l24": ("p5.48xlarge", 4, 36, 12, {"team": "search", "project": "ranking", "experiment": "ranker-l24"}),
-    "bidder-v5": ("g6e.xlarge", 4, 12, 20, {"team": "ads", "project": "bidding", "experiment": "bidder-v5"}),
-    "bidder-v6": ("g6e.xlarge", 4, 55, 24, {"team": "ads", "project": "bidding", "experiment": "bidder-v6"}),
+    "bidder-v5": ("g6e.xlarge", 3, 12, 12, {"team": "ads", "project": "bidding", "experiment": "bidder-v5"}),
+    "bidder-v6": ("g6e.xlarge", 3, 55, 14, {"team": "ads", "project": "bidding", "experiment": "bidder-v6"}),
     "fraud-sweep-3": ("g6e.xlarge", 6, 20, 6, {"team": "risk", "project": "fraud", "experiment": "fraud-sweep-3"}),
 }
 _HUNDREDTH = MICRO // 100  # of an hour, in millionths

@@ -44,8 +44,8 @@ def lines(world: World) -> list[Line]:
     serving = Label(team="search", project="embeddings", driver="serving")
     found = []
     for text, units, price in _A2:
-        found.append(_line("Compute Engine", text, hours, units * MICRO, price, "hour", serving,
-                           _EMBEDDINGS | {"workload": "serve"}, "embed-gpu", discount=28))  # fmt: skip
+        found.append(_line("Compute Engine", text, days, units * HOURS_PER_DAY * MICRO, price, "hour", serving,
+                           _EMBEDDINGS | {"workload": "serve"}, "embed-gpu", discount=28, length=24))  # fmt: skip
     scanned = draw(world.bits("queries"), world.calendar.day_count, 6 * MICRO, 9 * MICRO)  # [10^-6 TiB a day]
     sent = draw(world.bits("gcp traffic"), world.calendar.day_count, 120 * MICRO, 180 * MICRO)  # [10^-6 GiB a day]
     found += [

@@ -53,7 +53,7 @@ _MIX = {True: {"Fresh input": 22, "Cache read": 58, "Cache write": 8, "Output": 
 #: Workspace -> (model, tags, tokens per day in millions from and to, whether it caches, row length in hours).
 _WORKSPACES = {
     "assistant": ("large-2", {"team": "support", "project": "assistant"}, 90, 140, True, 1),
-    "assistant-triage": ("small-2", {"team": "support", "project": "assistant"}, 200, 320, True, 1),
+    "assistant-triage": ("small-2", {"team": "support", "project": "assistant"}, 200, 320, True, 24),
     "query-rewrite": ("small-2", {"team": "search", "project": "ranking"}, 400, 520, False, 24),
     "fraud-notes": ("large-2", {"team": "risk", "project": "fraud"}, 4, 9, False, 24),
     "unnamed-key": ("large-2", {}, 6, 12, False, 24),

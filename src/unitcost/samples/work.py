@@ -32,7 +32,7 @@ _FIRST_ID = {"ranker-l12": 4102, "bidder-v5": 4110, "fraud-sweep-3": 4155, "rank
 SWEEP = "fraud-sweep-3"
 #: Jobs that do not end well: (run, node) -> (state, in which life, how long after its start [ticks]).
 _ENDINGS = {
-    ("bidder-v5", 3): ("FAILED", 2, 610), ("bidder-v6", 2): ("CANCELLED by 1004", 2, 380),
+    ("bidder-v5", 2): ("FAILED", 2, 610), ("bidder-v6", 1): ("CANCELLED by 1004", 2, 380),
     ("ranker-l24", 3): ("OUT_OF_MEMORY", 1, 140),
 }  # fmt: skip
 PREPARATION = "embed-build"
