@@ -13,7 +13,7 @@ import numpy as np
 from unitcost import money
 from unitcost.samples import work_cards, work_gateway, work_runs, work_serving, work_stores
 from unitcost.samples.lines import Line, exact_sum
-from unitcost.samples.work import CARDS, TICK_S, TICKS_PER_HOUR, Job, Life, Work
+from unitcost.samples.work import CARDS, TICK_S, TICKS_PER_DAY, TICKS_PER_HOUR, Job, Life, Work
 from unitcost.samples.work_cards import Watched
 from unitcost.samples.world import World
 from unitcost.units import SECONDS_PER_HOUR, SHARE_PLACES
@@ -98,12 +98,17 @@ def _held(work: Work, watched: list[Watched], charged: Mapping[str, list[Line]])
         for life in job.lives:
             if life.end is not None:
                 lives[life.machine.node][job.key].append(life)
+    told = _told(lives)
     found: dict[str, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for seen in watched:
+        own_lives = lives[seen.machine.node]
         bill = [line for line in charged[seen.machine.resource] if line.label.driver not in _NO_CAPACITY]
-        nobodys = Fraction(sum(exact_sum(line.effective) for line in bill))
-        for key, own in lives[seen.machine.node].items():
-            amount = sum((_part(line, own) for line in bill), Fraction(0))
+        windows = [told[source] for source in {_source(key) for key in own_lives} or told.keys()]
+        window = (min(start for start, _ in windows), max(end for _, end in windows))
+        nobodys = sum((_part(line, [window]) for line in bill), Fraction(0))
+        found[""][UNKNOWN] += sum(exact_sum(line.effective) for line in bill) - nobodys
+        for key, own in own_lives.items():
+            amount = sum((_part(line, [(life.start, life.end or 0) for life in own]) for line in bill), Fraction(0))
             nobodys -= amount
             for state, share in _shares(seen, own).items():
                 found[key][state] += amount * share
@@ -114,13 +119,31 @@ def _held(work: Work, watched: list[Watched], charged: Mapping[str, list[Line]])
     }
 
 
-def _part(line: Line, lives: Iterable[Life]) -> Fraction:
-    """Cost of the part of each charge in which some lives held all of its machine. [10^-12 USD]."""
+def _told(lives: Mapping[str, Mapping[str, list[Life]]]) -> dict[str, tuple[int, int]]:
+    """Source -> whole days from the first to the last of which it tells who held a machine. [ticks]."""
+    found: dict[str, tuple[int, int]] = {}
+    for by_key in lives.values():
+        for key, own in by_key.items():
+            ends = [life.end or 0 for life in own]
+            first, last = found.get(_source(key), (own[0].start, 0))
+            found[_source(key)] = (min(first, *(life.start for life in own)), max(last, *ends))
+    return {
+        source: (first - first % TICKS_PER_DAY, last + -last % TICKS_PER_DAY)
+        for source, (first, last) in found.items()
+    }  # fmt: skip
+
+
+def _source(key: str) -> str:
+    return key.partition(":")[0]
+
+
+def _part(line: Line, lives: Iterable[tuple[int, int]]) -> Fraction:
+    """Cost of the part of each charge in which some lives, from and to, held all of its machine. [10^-12 USD]."""
     length = line.hours * TICKS_PER_HOUR
     starts = line.starts * TICKS_PER_HOUR
     found = 0
-    for life in lives:
-        overlap = np.minimum(starts + length, life.end or 0) - np.maximum(starts, life.start)
+    for start, end in lives:
+        overlap = np.minimum(starts + length, end) - np.maximum(starts, start)
         rows = overlap > 0
         found += sum(a * b for a, b in zip(line.effective[rows].tolist(), overlap[rows].tolist(), strict=True))
     return Fraction(found, length) if found else Fraction(0)
