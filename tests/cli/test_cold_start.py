@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = {"duckdb", "numpy", "pydantic", "rich", "pyarrow", "genai_prices", "httpx2"}
+HEAVY = {"duckdb", "numba", "numpy", "pydantic", "rich", "pyarrow", "genai_prices", "httpx2"}
 
 
 def modules_after(code: str) -> set[str]:
