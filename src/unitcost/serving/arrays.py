@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitcost.errors import BadSetting
-from unitcost.machine.steps import StepGrid, between, between2
-from unitcost.serving.fleet import Fleet
+from unitcost.machine.steps import StepGrid
+from unitcost.serving.fleet import Category, Fleet, State
 from unitcost.serving.kernel import layout
 from unitcost.serving.traces import Floats, Ints, Trace
 
@@ -27,8 +27,8 @@ ROUTINGS = {
     "least loaded": layout.LEAST_LOADED,
     "prefix affinity": layout.PREFIX_AFFINITY,
 }
-CATEGORIES = ("reserved", "spot", "on-demand")
-STATES = ("off", "provisioning", "loading", "standby", "ready", "draining")
+CATEGORIES: tuple[Category, ...] = ("reserved", "spot", "on-demand")
+STATES: tuple[State, ...] = ("off", "provisioning", "loading", "standby", "ready", "draining")
 CHANGES = {"notice": layout.NOTICE, "kill": layout.KILL, "back": layout.BACK}
 #: Tokens up to which the shared time of a step is a plain table.
 _DENSE_TOKENS = 65536
@@ -189,7 +189,7 @@ def _tables(fleet: Fleet) -> dict[str, Array]:
     grid, batch, scale = fleet.grid, max_batch(fleet), fleet.grid.constants.scale
     constants = grid.constants
     dense = min(max(fleet.engine.max_step_tokens + batch, int(grid.tokens_axis[-1])), _DENSE_TOKENS) + 1
-    shared = np.array([between(grid.tokens_axis, grid.shared_s, tokens) for tokens in range(dense)])
+    shared = _at(grid.tokens_axis, grid.shared_s, np.arange(dense))
     step, step_slope = _pieces(grid, scale * grid.decode_step_s, batch)
     attention, attention_slope = _pieces(grid, scale * grid.decode_attention_s, batch)
     step += constants.per_step_s + constants.per_sequence_s * np.arange(batch + 1)[:, None]
@@ -212,11 +212,20 @@ def _upper(grid: StepGrid) -> Floats:
 def _pieces(grid: StepGrid, table: Floats, batch: int) -> tuple[Floats, Floats]:
     """Value at context 0 and slope of each piece of the context axis, by batch."""
     axis = np.asarray(grid.context_axis, np.float64)
-    points = np.array([
-        [between2(grid.batch_axis, axis, table, row, column) for column in axis] for row in range(batch + 1)
-    ])  # fmt: skip
+    points = _at(grid.batch_axis, table, np.arange(batch + 1))
     slope = np.zeros_like(points)
     if len(axis) > 1:
         slope[:, 1:] = np.diff(points, axis=1) / np.diff(axis)
     value = points - slope * axis
     return value, slope
+
+
+def _at(axis: Floats, table: Floats, places: Ints) -> Floats:
+    """Rows of a table at places of its axis: constant before the first point, beyond the last along the last slope."""
+    if len(axis) == 1:
+        return np.repeat(table[:1], len(places), axis=0)
+    low = np.clip(np.searchsorted(axis, places, side="right") - 1, 0, len(axis) - 2)
+    share = np.maximum((places - axis[low]) / (axis[low + 1] - axis[low]), 0.0)
+    first, second = table[low], table[low + 1]
+    found: Floats = first + share.reshape(-1, *[1] * (table.ndim - 1)) * (second - first)
+    return found

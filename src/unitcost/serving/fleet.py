@@ -13,7 +13,7 @@ from unitcost.machine.steps import StepGrid
 Scheduler = Literal["decode first", "prefill first", "whole prompt", "static"]
 Routing = Literal["round robin", "least loaded", "prefix affinity"]
 Category = Literal["reserved", "spot", "on-demand"]
-State = Literal["provisioning", "loading", "standby", "ready", "draining"]
+State = Literal["off", "provisioning", "loading", "standby", "ready", "draining"]
 Change = Literal["notice", "kill", "back"]
 #: Attention that keeps a state for the whole prompt instead of a block per so many tokens.
 _NO_BLOCKS = ("mamba", "hybrid", "linear", "rwkv", "ssm")
@@ -165,6 +165,29 @@ class CapacityEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LossRate:
+    """How often a spot replica is lost.
+
+    Parameters
+    ----------
+    per_hour
+        Losses of one replica. [1 / hour]
+    notice_s
+        Warning before a loss. [s]
+    return_s
+        Mean time until its capacity can be had again. [s]
+    """
+
+    per_hour: float
+    notice_s: float = 120.0
+    return_s: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.per_hour < float("inf") and self.notice_s >= 0 and self.return_s > 0):
+            raise BadSetting("a loss rate or a notice below zero, or capacity that is back at once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """Replicas of one model on one kind of machine.
 
@@ -183,6 +206,8 @@ class Fleet:
         Replicas kept in standby.
     affinity_slack
         Prefix affinity leaves a replica out that has this many more unanswered requests than the least loaded one.
+    losses
+        Rate at which spot places are lost; drawn with the seed of the simulation.
     events
         Losses and returns of capacity, in any order.
     """
@@ -199,6 +224,7 @@ class Fleet:
     cold_start: ColdStart = field(default_factory=ColdStart)
     autoscaler: Autoscaler | None = None
     scale_to_zero: ScaleToZero | None = None
+    losses: LossRate | None = None
     events: tuple[CapacityEvent, ...] = ()
 
     def __post_init__(self) -> None:

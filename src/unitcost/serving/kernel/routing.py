@@ -23,7 +23,7 @@ from unitcost.serving.kernel.stepping import advance, arrive, settle
 def advance_all(sim: Any, at: float) -> None:
     """Bring every replica to a moment."""
     for r in range(sim.replicas):
-        if replica(sim.at_replicas, r).end < at - SAME_S:
+        if replica(sim.at_replicas, r).end <= at + SAME_S:
             advance(sim, r, at)
 
 

@@ -16,7 +16,7 @@ from unitcost.serving.kernel.times import count_gaps, elapsed, gap_bin, steps_un
 
 @kernel
 def advance(sim: Any, r: int, until: float) -> None:
-    """Finish all that ends before `until`; what ends at that moment is left for those who arrive then."""
+    """Finish all that ends until a moment; what begins at that moment waits for those who arrive then."""
     p = replica(sim.at_replicas, r)
     while p.end < until - SAME_S:
         if p.activity == TIMER:
@@ -24,6 +24,9 @@ def advance(sim: Any, r: int, until: float) -> None:
         else:
             finish(sim, r, p, p.steps)
         begin(sim, r)
+    if p.end <= until + SAME_S and p.steps > 0:
+        finish(sim, r, p, p.steps)
+        p.activity, p.steps = TIMER, 0
 
 
 @kernel
