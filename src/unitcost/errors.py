@@ -96,6 +96,14 @@ class NoPrice(UnitcostError):
     """There is such a thing, but no price of it for that place, category or time."""
 
 
+class NotMeasured(UnitcostError):
+    """Nobody has measured that model on that hardware in that way, or the package that knows is not installed."""
+
+
+class DoesNotFit(UnitcostError):
+    """A model does not fit into the memory it was given; the mend names the smallest change that fits."""
+
+
 class CurrencyMix(UnitcostError):
     """Amounts of unlike currencies were about to be added."""
 

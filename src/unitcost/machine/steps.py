@@ -65,8 +65,10 @@ class Served:
         As the price book names it: `H100-80GB`.
     precision
         Of the weights: `bf16`, `fp8`, `nvfp4`, `mxfp4`, `int4`.
-    tensor_parallel
-        GPUs that share each layer; `gpus` counts all of a replica.
+    tensor_parallel, attention_data_parallel
+        GPUs that share each layer; groups of them that hold whole attention layers of their own.
+    expert_parallel
+        GPUs among which experts are dealt out whole; the rest shares each expert.
     """
 
     model: str
@@ -74,8 +76,22 @@ class Served:
     precision: str
     backend: str
     tensor_parallel: int = 1
+    attention_data_parallel: int = 1
     expert_parallel: int = 1
-    gpus: int = 1
+
+    def __post_init__(self) -> None:
+        if min(self.tensor_parallel, self.attention_data_parallel, self.expert_parallel) < 1:
+            raise BadSetting("a parallel size is below one", mend="use sizes from 1")
+        if self.gpus % self.expert_parallel:
+            raise BadSetting(
+                f"experts cannot be dealt out to {self.expert_parallel} of {self.gpus} GPUs",
+                mend="use an expert-parallel size that divides the GPUs of a replica",
+            )
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of one replica."""
+        return self.tensor_parallel * self.attention_data_parallel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

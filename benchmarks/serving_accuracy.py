@@ -1,0 +1,225 @@
+"""How far the serving planner is from measured runs, beside a static estimate with and without calibration factors.
+
+    python benchmarks/serving_accuracy.py --fit CSV [--score CSV] [--sample N] [--json]
+
+The planner is fitted on the rows of --fit and scored on those of --score; without --score by cross-validation, in which
+all runs of a configuration (all but the number of requests in flight) are kept back together. The peer is the static
+estimate that the rows carry; the control gives it one speed and one first-token factor per backend, GPU, model and
+precision, shrunk where rows are few. Errors are mean absolute percentages; throughput is
+concurrency * output / (ttft + tpot * (output - 1)).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitcost.measure.aiconfigurator import installed
+from unitcost.measure.serving_fit import Bench, Fitted, fit, predict
+from unitcost.measure.serving_rows import ServingRow, read_rows
+
+Array = NDArray[np.float64]
+FOLDS = 5
+#: Rows that the belief in no factor is worth, for the control.
+PRIOR_ROWS = 2.0
+TARGETS = {"ttft_mape": 33.0, "tpot_mape": 11.9, "throughput_mape": 11.5}
+#: The benchmark's own prices. [USD / GPU-hour]
+PRICES = {"H100-80GB": 2.50, "H200": 3.20, "B200": 5.00, "B300": 6.00}
+TTFT_TARGET_S, TPOT_TARGET_S = 2.0, 0.050
+REGRET_TARGET, MISSED_TARGET = 0.05, 0.10
+
+
+def measured(rows: list[ServingRow]) -> Array:
+    """Measured times of rows: to the first token, per output token. [s]."""
+    return np.array([[row.ttft_s, row.tpot_s] for row in rows])
+
+
+def static(rows: list[ServingRow]) -> Array:
+    """The peer's estimate of the same."""
+    return np.array([[row.static_ttft_s, row.static_tpot_s] for row in rows], dtype=np.float64)
+
+
+def throughput(rows: list[ServingRow], times: Array) -> Array:
+    """Output tokens a second of a replica."""
+    concurrency = np.array([row.concurrency for row in rows], dtype=np.float64)
+    output = np.array([row.output_tokens for row in rows], dtype=np.float64)
+    return concurrency * output / (times[:, 0] + times[:, 1] * (output - 1))
+
+
+def errors(rows: list[ServingRow], times: Array) -> dict[str, float]:
+    """Mean absolute percentage errors."""
+    real = measured(rows)
+    pairs = {
+        "ttft_mape": (times[:, 0], real[:, 0]), "tpot_mape": (times[:, 1], real[:, 1]),
+        "throughput_mape": (throughput(rows, times), throughput(rows, real)),
+    }  # fmt: skip
+    return {name: round(100 * float(np.mean(np.abs(told / seen - 1))), 2) for name, (told, seen) in pairs.items()}
+
+
+def with_factors(fitted_on: list[ServingRow], scored: list[ServingRow]) -> Array:
+    """The static estimate times one factor per group for each time: medians, shrunk where rows are few."""
+    gaps = np.log(measured(fitted_on) / static(fitted_on))
+    by_group: dict[str, list[Array]] = defaultdict(list)
+    for row, gap in zip(fitted_on, gaps, strict=True):
+        by_group[row.group].append(gap)
+    factors = {
+        group: np.exp(np.median(found, axis=0) * len(found) / (len(found) + PRIOR_ROWS))
+        for group, found in by_group.items()
+    }
+    return static(scored) * np.array([factors.get(row.group, np.ones(2)) for row in scored])
+
+
+def folds(rows: list[ServingRow], by: str) -> list[list[int]]:
+    """Indices of the rows kept back together in each round."""
+    names = [row.configuration if by == "configuration" else str(index) for index, row in enumerate(rows)]
+    known = sorted(set(names))
+    order = np.random.default_rng(0).permutation(len(known))
+    fold = {known[place]: index % FOLDS for index, place in enumerate(order)}
+    return [[index for index, name in enumerate(names) if fold[name] == part] for part in range(FOLDS)]
+
+
+@dataclass
+class Scores:
+    """Rows that were scored, with the answers of all three."""
+
+    rows: list[ServingRow]
+    planner: Array
+    control: Array
+
+
+def cross_validated(rows: list[ServingRow], bench: Bench, by: str) -> Scores:
+    """Each row answered by a fit that has not seen its configuration."""
+    planner, control = np.zeros((len(rows), 2)), np.zeros((len(rows), 2))
+    for number, kept in enumerate(folds(rows, by), start=1):
+        print(f"fold {number} of {FOLDS}, by {by}", file=sys.stderr)
+        chosen = sorted(set(range(len(rows))) - set(kept))
+        planner[kept] = predict(fit(bench, chosen), bench, kept)
+        control[kept] = with_factors([rows[i] for i in chosen], [rows[i] for i in kept])
+    return Scores(rows=rows, planner=planner, control=control)
+
+
+def kept_back(fitted_on: list[ServingRow], scored: list[ServingRow]) -> tuple[Scores, Fitted]:
+    """Rows of one file answered by a fit on another."""
+    bench = Bench([*fitted_on, *scored])
+    fitted = fit(bench, range(len(fitted_on)))
+    planner = predict(fitted, bench, range(len(fitted_on), len(bench.rows)))
+    return Scores(rows=scored, planner=planner, control=with_factors(fitted_on, scored)), fitted
+
+
+def regret(scores: Scores, times: Array) -> dict[str, float | int]:
+    """What the choice by these times costs above the cheapest that met the targets when measured.
+
+    Groups are rows of the same model and lengths with several hardware options; an option is a row.
+    """
+    real = measured(scores.rows)
+    groups: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+    for index, row in enumerate(scores.rows):
+        groups[row.served.model, row.input_tokens, row.output_tokens].append(index)
+    losses, missed = [], []
+    for members in groups.values():
+        if len({(scores.rows[i].served.gpu, scores.rows[i].served.gpus) for i in members}) < 2:
+            continue
+        told, seen = _usd_per_mtok(scores.rows, times, members), _usd_per_mtok(scores.rows, real, members)
+        if not np.isfinite(seen).any() or not np.isfinite(told).any():
+            continue
+        choice = int(np.argmin(told))
+        missed.append(not np.isfinite(seen[choice]))
+        if np.isfinite(seen[choice]):
+            losses.append(seen[choice] / seen.min() - 1)
+    return {
+        "groups": len(missed),
+        "median_regret": round(float(np.median(losses)), 4) if losses else float("nan"),
+        "mean_regret": round(float(np.mean(losses)), 4) if losses else float("nan"),
+        "missed_share": round(float(np.mean(missed)), 4) if missed else float("nan"),
+    }
+
+
+def _usd_per_mtok(rows: list[ServingRow], times: Array, members: list[int]) -> Array:
+    """Cost of a million output tokens of each option; infinite where a target is missed."""
+    chosen = [rows[i] for i in members]
+    hourly = np.array([PRICES.get(row.served.gpu, np.inf) * row.served.gpus for row in chosen])
+    usd = hourly / 3600 / throughput(chosen, times[members]) * 1e6
+    ok = (times[members, 0] <= TTFT_TARGET_S) & (times[members, 1] <= TPOT_TARGET_S)
+    return np.where(ok, usd, np.inf)
+
+
+def report(scores: Scores) -> dict[str, object]:
+    """All figures of scored rows."""
+    return {
+        "n": len(scores.rows),
+        "planner": errors(scores.rows, scores.planner),
+        "static": errors(scores.rows, static(scores.rows)),
+        "static_with_factors": errors(scores.rows, scores.control),
+        "regret": {
+            "planner": regret(scores, scores.planner), "static": regret(scores, static(scores.rows)),
+            "static_with_factors": regret(scores, scores.control),
+        },
+    }  # fmt: skip
+
+
+def show(found: dict[str, object], title: str) -> None:
+    """Print the figures for a reader."""
+    print(f"{title}: {found['n']} rows")
+    print(f"  {'':22}{'TTFT':>8}{'TPOT':>8}{'throughput':>12}{'regret':>9}{'missed':>8}{'groups':>8}")
+    for name in ("planner", "static", "static_with_factors"):
+        cells, lost = found[name], found["regret"][name]  # type: ignore[index]
+        print(
+            f"  {name:22}{cells['ttft_mape']:>8.1f}{cells['tpot_mape']:>8.1f}{cells['throughput_mape']:>12.1f}"  # type: ignore[index]
+            f"{lost['median_regret']:>9.1%}{lost['missed_share']:>8.1%}{lost['groups']:>8}"
+        )
+
+
+def main() -> int:
+    """Fit, score, print; 1 when a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fit", type=Path, required=True, help="rows to fit on")
+    parser.add_argument("--score", type=Path, help="rows to score on; without it cross-validation")
+    parser.add_argument("--sample", type=int, help="use every n-th row only; targets are not judged")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args()
+    if not installed() or not options.fit.exists():
+        print("skipped: needs `pip install 'unitcost[llm]'` and the measured rows", file=sys.stderr)
+        return 0
+    rows = read_rows(options.fit)[:: options.sample or 1]
+    found: dict[str, object]
+    if options.score:
+        scores, _ = kept_back(rows, read_rows(options.score)[:: options.sample or 1])
+        found = report(scores)
+        titles = {"scored on rows kept back": found}
+    else:
+        bench = Bench(rows)
+        found = report(cross_validated(rows, bench, "configuration"))
+        titles = {"cross-validated by configuration": found}
+        if not options.sample:
+            found["by_row"] = report(cross_validated(rows, bench, "row"))
+            titles["cross-validated by row"] = found["by_row"]  # type: ignore[assignment]
+    if options.json:
+        print(json.dumps(found))
+    else:
+        for title, figures in titles.items():
+            show(figures, title)
+        print("  targets: " + ", ".join(f"{name} < {value}" for name, value in TARGETS.items()))
+        print(
+            f"           median regret <= {REGRET_TARGET:.0%}, chosen options that miss a target <= {MISSED_TARGET:.0%}"
+        )
+    return 0 if options.sample else int(_missed(found))
+
+
+def _missed(found: dict[str, object]) -> bool:
+    planner, lost = found["planner"], found["regret"]["planner"]  # type: ignore[index]
+    late = any(planner[name] >= limit for name, limit in TARGETS.items())  # type: ignore[index]
+    return late or not (lost["median_regret"] <= REGRET_TARGET and lost["missed_share"] <= MISSED_TARGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

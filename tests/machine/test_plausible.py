@@ -1,0 +1,30 @@
+"""Step times that cannot be are raised, and said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.machine.test_steps import small_grid
+
+from unitcost.machine.plausible import mended, slower_than_plain
+from unitcost.machine.steps import mixed_step_s
+
+
+def test_a_large_fall_is_raised_and_said_a_small_one_raised_only():
+    large = mended(small_grid(shared_s=np.array([0.010, 0.005, 0.100])))
+    assert large.shared_s.tolist() == [0.010, 0.010, 0.100]
+    assert large.flags == ("shared cost by tokens falls by up to 50% with more work; raised",)
+    small = mended(small_grid(shared_s=np.array([0.0100, 0.0098, 0.100])))
+    assert small.shared_s.tolist() == [0.010, 0.010, 0.100]
+    assert small.flags == ()
+
+
+def test_rising_times_are_left_alone():
+    assert (mended(small_grid()).decode_step_s == small_grid().decode_step_s).all()
+
+
+def test_a_quantised_step_much_slower_than_bf16_is_said():
+    usual_s = mixed_step_s(small_grid(), (), 64, 1024)
+    assert slower_than_plain(small_grid(), usual_s) == ""
+    assert slower_than_plain(small_grid(), None) == ""
+    assert "2.0 times that in bf16" in slower_than_plain(small_grid(), pytest.approx(usual_s / 2).expected)
