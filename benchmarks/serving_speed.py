@@ -7,9 +7,9 @@ replicas behind least-loaded routing. Each size runs in a fresh process that has
 
 Figures, all from trace to result, best of three, in processor time of one thread, which other work on the machine changes
 little: `iterations_per_s` and `iterations` of a million requests; `seconds_1m_requests_8_replicas`, with
-`clock_seconds_1m_requests_8_replicas` beside it; `peak_rss_mib` of that process; `slope` of the logarithm of processor time over that of the number of requests, from 10,000 to 3 million (1 is linear). Vidur (Agrawal et al.,
-MLSys 2024) simulates about 3,000 iterations a second on one core. A stretch of pure decode counts with all iterations it
-stands for.
+`clock_seconds_1m_requests_8_replicas` beside it; `peak_rss_mib` of that process; `slope` of the logarithm of processor time
+over that of the number of requests, from 10,000 to 3 million (1 is linear). Vidur (Agrawal et al., MLSys 2024) simulates
+about 3,000 iterations a second on one core. A stretch of pure decode counts with all iterations it stands for.
 """
 
 from __future__ import annotations

@@ -48,6 +48,12 @@ def shared_data() -> Path:
     return _shared("data")
 
 
+@pytest.fixture(scope="session")
+def shared_traces() -> Path:
+    """Folder of request traces; tests that use it are skipped where it is absent."""
+    return _shared("data/traces")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review the diff")
 

@@ -216,7 +216,7 @@ class Fleet:
     places: Mapping[Category, int]
     engine: Engine = field(default_factory=Engine)
     routing: Routing = "least loaded"
-    affinity_slack: int = 32
+    affinity_slack: int = 4
     minimum: int | None = None
     initial: int | None = None
     spare: int = 0

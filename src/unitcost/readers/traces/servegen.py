@@ -1,0 +1,69 @@
+"""Rate curves (`t, rate`) and length quantiles (`set, client, field, mean, q05 ... q100`), as published by ServeGen."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+from unitcost.errors import BadFile
+from unitcost.facts.arrivals import LengthQuantiles, RateCurve
+from unitcost.units import PERCENT
+
+
+def read_rates(path: Path) -> RateCurve:
+    """Requests a second over time, in equal steps.
+
+    Raises
+    ------
+    BadFile
+        When steps are unequal, or a rate is no number from 0 up.
+    """
+    rows = [(_number(row, "t", path, n), _number(row, "rate", path, n)) for n, row in _rows(path)]
+    steps = {round(after[0] - before[0], 6) for before, after in itertools.pairwise(rows)}
+    if len(steps) != 1 or min(steps) <= 0:
+        raise BadFile("steps of time are not equal", where=str(path), mend="give one row per step, in order")
+    if min(rate for _, rate in rows) < 0:
+        raise BadFile("a rate is below zero", where=str(path))
+    return RateCurve(name=path.name, step_s=steps.pop(), per_s=[rate for _, rate in rows])
+
+
+def read_quantiles(path: Path, *, group: str = "") -> list[LengthQuantiles]:
+    """Length quantiles by client and field, of one set where several are listed.
+
+    Raises
+    ------
+    BadFile
+        When a row has no quantile, or they fall.
+    """
+    found = []
+    for number, row in _rows(path):
+        if group and row.get("set") != group:
+            continue
+        names = [name for name in row if name[:1] == "q" and name[1:].isdigit()]
+        values = [_number(row, name, path, number) for name in names]
+        if not values or sorted(values) != values:
+            raise BadFile("quantiles are missing, or fall", where=f"{path}:{number}")
+        shares = [int(name[1:]) / int(PERCENT) for name in names]
+        found.append(
+            LengthQuantiles(
+                client=row.get("client", ""), field=row.get("field", ""), mean=_number(row, "mean", path, number),
+                shares=shares, tokens=values,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        for row in rows:
+            yield rows.line_num, row
+
+
+def _number(row: dict[str, str], name: str, path: Path, line: int) -> float:
+    try:
+        return float(row[name])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"`{name}` is {row.get(name)!r}, not a number", where=f"{path}:{line}") from error

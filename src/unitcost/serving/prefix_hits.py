@@ -1,0 +1,167 @@
+"""What a prefix cache can give at most, what it gave, and why it gave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unitcost.errors import BadSetting
+from unitcost.serving.outcome import Outcome
+from unitcost.serving.traces import Ints, Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdealHits:
+    """Hits of one shared least-recently-used cache.
+
+    Parameters
+    ----------
+    blocks
+        Its size; None: without limit.
+    block_share, token_share
+        Blocks found over blocks looked up; tokens of these blocks over tokens of all prompts.
+    """
+
+    blocks: int | None
+    block_share: float
+    token_share: float
+
+
+def ideal_hits(trace: Trace, sizes: Sequence[int | None]) -> list[IdealHits]:
+    """Hits that one cache for the whole trace would have, by size, in one pass over the trace.
+
+    The blocks of a prompt are looked up until the first that is missing, then touched deepest first, so that prefixes stay
+    whole. The last block of a prompt counts even where the prompt does not fill it.
+
+    Notes
+    -----
+    A least-recently-used cache of C blocks holds the C blocks touched last, so a block is found where no more than C distinct ones
+    were touched since [1]_. Touching deepest first makes a block's parents younger than itself: found blocks are a prefix.
+
+    References
+    ----------
+    .. [1] R. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9 (1970).
+    """
+    from unitcost.serving.kernel.distances import stack_distances
+
+    _need_hashes(trace)
+    keys, distinct = dense(trace.hashes)
+    distances = stack_distances(keys, np.ascontiguousarray(trace.hash_from, np.int64), distinct)
+    tokens = int(trace.input_tokens.sum())
+    rows = []
+    for size in sizes:
+        found = int(((distances > 0) & (distances <= (size or len(keys)))).sum())
+        rows.append(
+            IdealHits(
+                blocks=size, block_share=found / len(keys), token_share=min(1.0, found * trace.hash_tokens / tokens)
+            )
+        )
+    return rows
+
+
+def dense(keys: Ints) -> tuple[Ints, int]:
+    """Keys as numbers from 0 in the order of their values, and how many distinct ones there are."""
+    distinct, places = np.unique(keys, return_inverse=True)
+    return np.ascontiguousarray(places.reshape(-1), np.int64), len(distinct)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixAccount:
+    """Prompt tokens that a cache could have given, that it gave, and where the rest went.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Of all answered requests.
+    shared_tokens
+        Ceiling: tokens of prompts that stand at the beginning of an earlier prompt too, to the block of the trace.
+    found_tokens
+        Given by the caches of the replicas.
+    lost_to_blocks_tokens, lost_to_room_tokens, lost_to_routing_tokens
+        Ceiling less what full blocks could give without limit; that less one cache of the fleet's whole size; that less what
+        the replicas found, each with its part of the room and of the requests. What moves between the last two can be
+        negative: replicas may keep what one shared cache would have dropped.
+    """
+
+    prompt_tokens: int
+    shared_tokens: int
+    found_tokens: int
+    lost_to_blocks_tokens: int
+    lost_to_room_tokens: int
+    lost_to_routing_tokens: int
+
+
+def prefix_account(trace: Trace, outcome: Outcome, *, fleet_blocks: int) -> PrefixAccount:
+    """Ceiling, actual and lost hits of a run.
+
+    Parameters
+    ----------
+    fleet_blocks
+        Blocks of the size of the trace's that all KV caches of the fleet hold together.
+    """
+    tokens = int(trace.input_tokens.sum())
+    ceiling = _tokens(ideal_hits(trace, [None])[0], tokens)
+    whole, roomy = (_tokens(hits, tokens) for hits in ideal_hits(_full_blocks(trace), [None, fleet_blocks]))
+    return PrefixAccount(
+        prompt_tokens=tokens, shared_tokens=ceiling, found_tokens=outcome.cached_tokens, lost_to_blocks_tokens=ceiling - whole,
+        lost_to_room_tokens=whole - roomy, lost_to_routing_tokens=roomy - outcome.cached_tokens,
+    )  # fmt: skip
+
+
+def no_hits_because(trace: Trace, *, caching: bool, block_tokens: int, off_reason: str = "") -> str:
+    """Why a prefix cache finds nothing; empty when it should find something.
+
+    Parameters
+    ----------
+    caching, off_reason
+        Whether the engine keeps prefixes, and why not.
+    block_tokens
+        Size of its blocks.
+    """
+    if not caching:
+        return off_reason or "prefix caching is switched off"
+    if not trace.hash_tokens:
+        return "the trace has no hashes of prompts: it is not known what they share"
+    longest = int(trace.input_tokens.max())
+    if block_tokens > longest:
+        return f"blocks are too large: one holds {block_tokens} tokens, the longest prompt has {longest}"
+    if not ideal_hits(trace, [None])[0].block_share:
+        return f"no two prompts share a first block of {trace.hash_tokens} tokens"
+    full = _full_blocks(trace)
+    if not len(full.hashes) or not ideal_hits(full, [None])[0].block_share:
+        return f"no full block is shared: what prompts share is shorter than {trace.hash_tokens} tokens"
+    if block_tokens > trace.hash_tokens and not _shares_after(full, -(-block_tokens // trace.hash_tokens)):
+        return f"blocks are too large: what prompts share is shorter than {block_tokens} tokens"
+    return ""
+
+
+def _shares_after(trace: Trace, blocks: int) -> bool:
+    """Whether two prompts have their first `blocks` blocks in common."""
+    ends = trace.hash_from[:-1][np.diff(trace.hash_from) >= blocks] + blocks - 1
+    return len(np.unique(trace.hashes[ends])) < len(ends)
+
+
+def _full_blocks(trace: Trace) -> Trace:
+    """The trace without blocks that a prompt does not fill."""
+    _need_hashes(trace)
+    counts = np.minimum(np.diff(trace.hash_from), trace.input_tokens // trace.hash_tokens)
+    places = np.arange(len(trace.hashes)) - np.repeat(trace.hash_from[:-1], np.diff(trace.hash_from))
+    kept = places < np.repeat(counts, np.diff(trace.hash_from))
+    return Trace(
+        arrival_s=trace.arrival_s, input_tokens=trace.input_tokens, output_tokens=trace.output_tokens,
+        duration_s=trace.duration_s, hashes=trace.hashes[kept], hash_from=np.concatenate([[0], np.cumsum(counts)]),
+        hash_tokens=trace.hash_tokens, name=trace.name,
+    )  # fmt: skip
+
+
+def _tokens(hits: IdealHits, tokens: int) -> int:
+    return round(hits.token_share * tokens)
+
+
+def _need_hashes(trace: Trace) -> None:
+    if not trace.hash_tokens or not len(trace.hashes):
+        raise BadSetting(
+            "the trace has no prefix hashes", where=trace.name, mend="use a trace with hashes of prompt blocks"
+        )
