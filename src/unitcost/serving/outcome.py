@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,16 +106,20 @@ class Outcome:
         return sum(self.busy_s) / open_s if open_s else 0.0
 
 
-def simulate(trace: Trace, fleet: Fleet, targets: Targets, *, seed: int = 0, fast_forward: bool = True) -> Outcome:
+def simulate(
+    trace: Trace, fleet: Fleet, targets: Targets, *, seed: int = 0, on_compile: Callable[[], None] = lambda: None
+) -> Outcome:
     """Play a trace against a fleet and sum up what happened.
 
     Parameters
     ----------
     seed
         Of the losses of spot capacity, where the fleet gives a rate of them; all else is determined by the input.
+    on_compile
+        See `run`.
     """
     drawn = draw_losses(fleet, until_s=trace.duration_s, seed=seed)
-    return summarise(run(trace, drawn, fast_forward=fast_forward), drawn, targets)
+    return summarise(run(trace, drawn, on_compile=on_compile), drawn, targets)
 
 
 def summarise(found: Run, fleet: Fleet, targets: Targets) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -54,22 +55,28 @@ class Run:
     end_s: float
 
 
-def run(trace: Trace, fleet: Fleet, *, fast_forward: bool = True) -> Run:
+def run(trace: Trace, fleet: Fleet, *, fast_forward: bool = True, on_compile: Callable[[], None] = lambda: None) -> Run:
     """Play a trace against a fleet.
 
     Parameters
     ----------
     fast_forward
         Whether stretches of pure decode are taken at once; off only to check that it changes nothing.
+    on_compile
+        Called when machine code has to be made first, which takes about half a minute, before that begins. It is kept for
+        later processes.
 
-    Notes
-    -----
-    The first call of a process loads or makes the machine code (some seconds when it is not kept from an earlier one).
+    Raises
+    ------
+    BadSetting
+        When numba is not installed, or the trace and the fleet do not go together.
     """
+    play, announcing = _machine_code()
     rows = 4096
     while True:
         arrays = build(trace, fleet, fast_forward=fast_forward, interval_rows=rows)
-        _machine_code()(arrays.state)
+        with announcing(on_compile):
+            play(arrays.state)
         written = int(arrays.state["written"][0])
         if written <= rows:
             return _collect(trace, arrays, written)
@@ -77,14 +84,15 @@ def run(trace: Trace, fleet: Fleet, *, fast_forward: bool = True) -> Run:
 
 
 @cache
-def _machine_code() -> Any:
+def _machine_code() -> tuple[Any, Any]:
     try:
+        from unitcost.serving.kernel.compiled import announcing
         from unitcost.serving.kernel.loop import compiled_run
     except ModuleNotFoundError as missing:
         raise BadSetting(
             f"the simulator needs {missing.name}, which is not installed", mend="pip install 'unitcost[serving]'"
         ) from missing
-    return compiled_run()
+    return compiled_run(), announcing
 
 
 def _collect(trace: Trace, arrays: Arrays, intervals: int) -> Run:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -47,3 +49,25 @@ def fingerprint(*modules: ModuleType) -> str:
             elif name.isupper():
                 digest.update(repr((name, value)).encode())
     return digest.hexdigest()
+
+
+class _First(event.Listener):
+    """Tells once."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell: Callable[[], None] | None = tell
+
+    def on_start(self, event: Any) -> None:
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said at the end."""
+
+
+@contextmanager
+def announcing(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` when machine code has to be made, before that begins; not when it is there or was kept."""
+    with event.install_listener("numba:compile", _First(tell)):
+        yield
