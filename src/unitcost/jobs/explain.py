@@ -63,7 +63,7 @@ def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), l
         raise UnknownName("figure", figure_id, figures, mend="copy an id from `unitcost report --json`")
     with workspace.open_ledger() as ledger:
         reader = RowReader(ledger, rate_days(workspace.settings.fx), workspace)
-        leaves = [f for f in _leaves(figures[figure_id]) if f.rows is not None]
+        leaves = {leaf.id: leaf for leaf in _leaves(figures[figure_id]) if leaf.rows is not None}.values()
         rows = {leaf.id: (reader.read(leaf, limit), leaf.rows.row_count) for leaf in leaves if leaf.rows}
     return Explanation(figure=figures[figure_id], rows=rows)
 
