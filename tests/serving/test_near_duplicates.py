@@ -30,7 +30,7 @@ def shared(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("similarity", [0.6, 0.8, 1.0])
 def test_text_finds_what_comparing_every_pair_finds(similarity: float) -> None:
-    texts = made_texts(250, seed=1)
+    texts = made_texts(90, seed=1)
     best = [max((shared(text, texts[j]) for j in range(i)), default=0.0) for i, text in enumerate(texts)]
     found = by_text(texts, similarity=similarity)
     assert found.hits == sum(value >= similarity for value in best)

@@ -135,15 +135,14 @@ def rest(sim: Any, at: float) -> None:
 
 @kernel
 def wanted(sim: Any) -> int:
-    """Replicas that the load asks for now."""
+    """Replicas that the load asks for now. While nothing is asked none is started, and one stays until the idle timeout."""
     busy = in_flight(sim)
     want = math.ceil(busy / sim.target) if sim.target < math.inf else sim.minimum
-    if want == 0 and sim.minimum == 0 and (busy > 0 or count(sim, READY) > 0):
-        want = 1
-    want = max(want, sim.minimum)
-    if want > 0:
-        want += sim.spare
-    return min(want, sim.maximum)
+    if busy > 0:
+        want = max(want, 1)
+    elif sim.minimum == 0:
+        return min(count(sim, READY), 1)
+    return min(max(want, sim.minimum) + sim.spare, sim.maximum)
 
 
 @kernel
