@@ -226,3 +226,13 @@ def test_static_batches_pad_to_the_longest() -> None:
     np.testing.assert_allclose(found.last_s, [1.0, 1.0, 1.3])
     continuous = run(requests, replace(fleet, engine=Engine()))
     np.testing.assert_allclose(continuous.last_s, [0.2, 1.0, 0.4])
+
+
+def test_a_spare_is_not_started_again_and_again_while_nobody_asks() -> None:
+    fleet = Fleet(
+        grid=grid(), places={"on-demand": 3}, minimum=0, spare=1, scale_to_zero=ScaleToZero(idle_timeout_s=0),
+        autoscaler=Autoscaler(target_in_flight=1, interval_s=1.5, stabilisation_s=6, surge=2),
+    )  # fmt: skip
+    outcome = simulate(trace(50, rate=1.0), fleet, Targets())
+    assert outcome.answered == 50
+    assert len(outcome.intervals) < 300
