@@ -230,9 +230,11 @@ def test_static_batches_pad_to_the_longest() -> None:
 
 def test_a_spare_is_not_started_again_and_again_while_nobody_asks() -> None:
     fleet = Fleet(
-        grid=grid(), places={"on-demand": 3}, minimum=0, spare=1, scale_to_zero=ScaleToZero(idle_timeout_s=0),
-        autoscaler=Autoscaler(target_in_flight=1, interval_s=1.5, stabilisation_s=6, surge=2),
+        grid=grid(), places={"spot": 2, "on-demand": 1, "reserved": 1}, minimum=0, spare=1, warm_pool=1,
+        engine=Engine(max_batch=4, max_step_tokens=128), scale_to_zero=ScaleToZero(idle_timeout_s=0, max_wait_s=5),
+        autoscaler=Autoscaler(target_in_flight=1, interval_s=1.5, stabilisation_s=6, surge=2, cooldown_s=3),
+        cold_start=ColdStart(wake_s=1), losses=LossRate(per_hour=300, notice_s=0.2, return_s=8),
     )  # fmt: skip
-    outcome = simulate(trace(50, rate=1.0), fleet, Targets())
-    assert outcome.answered == 50
-    assert len(outcome.intervals) < 300
+    outcome = simulate(trace(400, rate=5.0, seed=279), fleet, Targets(), seed=279)
+    assert outcome.answered == 400
+    assert len(outcome.intervals) < 2_000
