@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitcost.errors import BadSetting
 from unitcost.serving.arrays import Arrays, build
 from unitcost.serving.fleet import Fleet
 from unitcost.serving.traces import Floats, Ints, Trace
@@ -85,13 +84,9 @@ def run(trace: Trace, fleet: Fleet, *, fast_forward: bool = True, on_compile: Ca
 
 @cache
 def _machine_code() -> tuple[Any, Any]:
-    try:
-        from unitcost.serving.kernel.compiled import announcing
-        from unitcost.serving.kernel.loop import compiled_run
-    except ModuleNotFoundError as missing:
-        raise BadSetting(
-            f"the simulator needs {missing.name}, which is not installed", mend="pip install 'unitcost[serving]'"
-        ) from missing
+    from unitcost.serving.kernel.compiled import announcing
+    from unitcost.serving.kernel.loop import compiled_run
+
     return compiled_run(), announcing
 
 
