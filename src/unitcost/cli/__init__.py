@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("unitcost.cli.explain", "Unfold one figure down to its rows and its formula."),
     "prices": ("unitcost.cli.prices", "Look up prices of machines, models and services, with date and source."),
     "plan": ("unitcost.cli.plan", "Plan before spending: training, spot, sweeps, caching, a model's life."),
+    "calibrate": ("unitcost.cli.calibrate", "Fit the models behind plans to what you measured."),
     "demo": ("unitcost.cli.demo", "Write a sample workspace and show its report."),
 }
 #: What a shell reports for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE.

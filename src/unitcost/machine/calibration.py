@@ -14,6 +14,8 @@ PRIOR_ROWS = 3.0
 _ROUNDS = 20
 #: Relative errors below this count alike: the fit is of least absolute errors beyond it.
 _EXACT = 0.02
+#: Longest over shortest input from which time per token is told from time per request.
+_TOLD_APART = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +62,16 @@ def fit_outside(timed: Timed, speed: Constants, prior: Constants | None = None) 
 
     Notes
     -----
-    Least absolute error, relative to the measured time, of ``told + per_request + per_input_token * input``.
+    Least absolute error, relative to the measured time, of ``told + per_request + per_input_token * input``. Where inputs
+    are all of about one length the two cannot be told apart, and all of it counts for each request.
     """
     weight = PRIOR_ROWS if prior is not None else 0.0
     believed = prior or Constants()
     late_s = np.maximum(timed.real_ttft_s - timed.told_ttft_s, 0.0)
+    inputs = timed.input_tokens
+    varied = inputs if inputs.max() > _TOLD_APART * inputs.min() else np.zeros_like(inputs)
     per_request_s, per_token_s = _two_terms(
-        np.ones_like(late_s), timed.input_tokens, late_s, (believed.per_request_s, believed.per_input_token_s), weight,
+        np.ones_like(late_s), varied, late_s, (believed.per_request_s, believed.per_input_token_s), weight,
         relative_to=timed.real_ttft_s,
     )  # fmt: skip
     return replace(speed, per_request_s=per_request_s, per_input_token_s=per_token_s)

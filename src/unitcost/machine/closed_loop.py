@@ -10,11 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from unitcost.errors import BadSetting
 from unitcost.machine.steps import Array, StepGrid
+
+try:
+    import numba
+except ModuleNotFoundError as missing:
+    raise BadSetting("numba is not installed", mend="pip install 'unitcost[serving]'") from missing
 
 Ints = NDArray[np.int64]
 #: Order of work: decode first and prefill in what is left of the budget; prefill alone before decode; whole prompts
@@ -33,7 +38,10 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 def _compiled(function: _F) -> _F:
-    return cast(_F, numba.njit(cache=True)(function))
+    try:
+        return cast(_F, numba.njit(cache=True)(function))
+    except RuntimeError:  # no folder in which compiled code could be kept
+        return cast(_F, numba.njit(function))
 
 
 class _Tables(NamedTuple):

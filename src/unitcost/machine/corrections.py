@@ -157,7 +157,7 @@ def fit_correction(
         for level, names in zip(LEVELS, zip(*keys, strict=True), strict=True)
     }
     blocks = (configurations, [key[4] for key in keys], [key[3] for key in keys], [key[0] for key in keys])
-    bands = {name: _band(inverse, weights, block) for name, block in zip(KNOWN, blocks, strict=True)}
+    bands = _widening([_band(inverse, weights, block) for block in blocks])
     return Correction(coefficients=coefficients, low=seen.min(axis=0), high=seen.max(axis=0), bands=bands)
 
 
@@ -193,3 +193,12 @@ def _band(inverse: Array, weights: Array, block: Sequence[str]) -> tuple[float, 
     for rows in _rows_of(block).values():
         left_out[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], weights[rows])
     return tuple(float(value) for value in np.exp(np.quantile(left_out, QUANTILES)))
+
+
+def _widening(bands: list[tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Bands by how much is known: knowing less never makes one narrower."""
+    middle = len(QUANTILES) // 2
+    low = np.minimum.accumulate([band[:middle] for band in bands], axis=0)
+    high = np.maximum.accumulate([band[middle + 1 :] for band in bands], axis=0)
+    whole = [(*low[i], band[middle], *high[i]) for i, band in enumerate(bands)]
+    return {name: tuple(float(value) for value in band) for name, band in zip(KNOWN, whole, strict=True)}

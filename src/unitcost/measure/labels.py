@@ -43,6 +43,10 @@ SYSTEMS: dict[str, str] = {
 GPU_OF_SYSTEM = {system: gpu for gpu, system in SYSTEMS.items()}
 BACKENDS: tuple[str, ...] = ("vllm", "sglang", "trtllm")
 PRECISIONS: tuple[str, ...] = ("bf16", "fp8", "nvfp4", "mxfp4", "int4")
+#: Part of a name -> the precision of the checkpoint; others are in bf16.
+_CHECKPOINTS = (
+    ("nvfp4", "nvfp4"), ("gpt-oss", "mxfp4"), (r"kimi-k2\.", "int4"), ("fp8|deepseek|minimax|glm-5|kimi", "fp8"),
+)  # fmt: skip
 _GEMM_MODES: dict[str, tuple[Modes, ...]] = {
     "bf16": (("bfloat16", "bfloat16"),),
     "fp8": (("fp8", "fp8"), ("fp8_block", "fp8_block"), ("fp8", "fp8_block")),
@@ -119,10 +123,11 @@ def modes_of(model: str, precision: str) -> tuple[Modes, ...]:
         return _GEMM_MODES["mxfp4"]
     if precision == "int4" and "kimi" in model.casefold():
         return ((None, "int4_wo"),)
-    own = (CHECKPOINT,) if precision != "bf16" or not quantised_checkpoint(model) else ()
-    return (*_GEMM_MODES[precision], *own) if precision != "bf16" else (*own, *_GEMM_MODES["bf16"])
+    own = (CHECKPOINT,) if checkpoint_precision(model) == precision else ()
+    return (*own, *_GEMM_MODES[precision]) if precision == "bf16" else (*_GEMM_MODES[precision], *own)
 
 
-def quantised_checkpoint(model: str) -> bool:
-    """Whether the checkpoint of that name is quantised as it stands."""
-    return bool(re.search(r"fp8|nvfp4|int4|deepseek|minimax|kimi|glm-5|gpt-oss", model.casefold()))
+def checkpoint_precision(model: str) -> str:
+    """Precision in which a checkpoint of that name stands."""
+    folded = model.casefold()
+    return next((precision for pattern, precision in _CHECKPOINTS if re.search(pattern, folded)), "bf16")

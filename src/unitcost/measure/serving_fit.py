@@ -9,12 +9,13 @@ import numpy as np
 
 from unitcost.machine.calibration import Timed, fit_outside, fit_speed
 from unitcost.machine.closed_loop import POLICY_OF_BACKEND, ClosedLoop, closed_loop
-from unitcost.machine.corrections import Correction, Work, features, fit_correction
-from unitcost.machine.steps import Array, Constants, StepGrid
+from unitcost.machine.corrections import LEVELS, Correction, Work, features, fit_correction, level_keys
+from unitcost.machine.steps import Array, Constants, Served
 from unitcost.measure.serving_rows import ServingRow, grid_of
 
 #: What no feature explains, in logarithms: set by cross-validation over configurations.
 _TTFT_NOISE, _TPOT_NOISE = 0.5, 0.1
+_GROUP = LEVELS.index("measured group")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +27,10 @@ class Fitted:
     ttft: Correction
     tpot: Correction
 
-    def constants(self, row: ServingRow) -> Constants:
-        """Constants for a row's engine: of its group where measured, else of its backend."""
-        return self.by_group.get(row.group) or self.by_backend.get(row.served.backend) or Constants()
+    def constants(self, served: Served) -> Constants:
+        """Constants of an engine: of its group where measured, else of its backend."""
+        group = level_keys(served)[_GROUP]
+        return self.by_group.get(group) or self.by_backend.get(served.backend) or Constants()
 
 
 class Bench:
@@ -36,13 +38,10 @@ class Bench:
 
     def __init__(self, rows: Sequence[ServingRow]) -> None:
         self.rows = list(rows)
-        grids: dict[object, StepGrid] = {}
-        self.grids = []
-        for row in self.rows:
-            key = (row.served, row.modes)
-            if key not in grids:
-                grids[key] = grid_of(row)
-            self.grids.append(grids[key])
+        # In order of GPU and engine: the package keeps the kernels of few of them loaded at a time.
+        ordered = sorted(self.rows, key=lambda row: (row.served.gpu, row.served.backend))
+        grids = {key: grid_of(row) for key, row in {(row.served, row.modes): row for row in ordered}.items()}
+        self.grids = [grids[row.served, row.modes] for row in self.rows]
         self._seen: dict[tuple[int, Constants], ClosedLoop] = {}
 
     def told(self, index: int, constants: Constants) -> ClosedLoop:
@@ -79,7 +78,7 @@ def fit(bench: Bench, chosen: Sequence[int]) -> Fitted:
 
 def predict(fitted: Fitted, bench: Bench, chosen: Sequence[int]) -> Array:
     """Times of the chosen rows, as (row, time to the first token and time per output token). [s]."""
-    found = _Told(bench, chosen, [fitted.constants(bench.rows[i]) for i in chosen])
+    found = _Told(bench, chosen, [fitted.constants(bench.rows[i].served) for i in chosen])
     served = [bench.rows[i].served for i in chosen]
     pairs = list(zip(served, found.features, strict=True))
     ttft_s = found.ttft_s * np.array([fitted.ttft.factor(one, seen) for one, seen in pairs])

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unitcost.errors import BadFile, DoesNotFit, NotMeasured
+from unitcost.machine.corrections import LEVELS, level_keys
 from unitcost.machine.steps import Served, StepGrid
 from unitcost.measure.aiconfigurator import measured_grid
-from unitcost.measure.labels import BACKENDS, GPU_OF_SYSTEM, Modes
+from unitcost.measure.labels import BACKENDS, GPU_OF_SYSTEM, Modes, known_model
 from unitcost.units import MILLISECONDS_PER_SECOND
 
 _PRECISIONS = {"": "bf16", "bf16": "bf16", "fp8": "fp8", "fp4": "nvfp4", "int4": "int4"}
@@ -52,8 +53,7 @@ class ServingRow:
     @property
     def group(self) -> str:
         """Backend, GPU, model and precision."""
-        one = self.served
-        return f"{one.backend} {one.gpu} {one.model} {one.precision}"
+        return level_keys(self.served)[LEVELS.index("measured group")]
 
     @property
     def configuration(self) -> str:
@@ -97,7 +97,7 @@ def _served(cells: dict[str, str]) -> Served:
     model = cells["model_path"]
     precision = "mxfp4" if "gpt-oss" in model.casefold() else _PRECISIONS[cells["precision"]]
     return Served(
-        model=model, gpu=GPU_OF_SYSTEM[cells["system"]], precision=precision, backend=cells["backend"],
+        model=known_model(model), gpu=GPU_OF_SYSTEM[cells["system"]], precision=precision, backend=cells["backend"],
         tensor_parallel=_size(cells, "tp_size"), attention_data_parallel=_size(cells, "attention_dp_size"),
         expert_parallel=_size(cells, "moe_ep_size"),
     )  # fmt: skip

@@ -1,0 +1,181 @@
+"""Step times from the limits of a GPU alone, for those whose kernels nobody has measured. An estimate, and labelled so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unitcost.errors import DoesNotFit, UnknownName
+from unitcost.machine.decoder import DecoderShape
+from unitcost.machine.steps import Served, StepGrid
+from unitcost.units import GB, GIB, TERA
+
+#: Shares of the limits that good kernels reach.
+_REACHED_BANDWIDTH, _REACHED_FLOP = 0.80, 0.60
+#: Start of the kernels of a layer, when replayed from a graph, and of one message between GPUs. [s]
+_LAYER_S, _MESSAGE_S = 20e-6, 10e-6
+#: Share of memory that an engine takes, and what it holds beside weights and cache. [bytes]
+_TAKEN_SHARE, _BESIDE_BYTES = 0.90, 2.5 * GB
+_ACTIVATION_BYTES = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A GPU's limits, as its vendor states them: dense operations, memory, and the link to its neighbours."""
+
+    name: str
+    memory_gib: float
+    gb_per_s: float
+    bf16_tflop_per_s: float
+    fp8_tflop_per_s: float | None = None
+    link_gb_per_s: float = 32.0
+
+
+#: Data sheets. The link is PCIe in one direction where there is no other.
+BOARDS: tuple[Board, ...] = (
+    Board(name="T4", memory_gib=16, gb_per_s=320, bf16_tflop_per_s=65, link_gb_per_s=16),
+    Board(name="L4", memory_gib=24, gb_per_s=300, bf16_tflop_per_s=121, fp8_tflop_per_s=242),
+    Board(name="A10", memory_gib=24, gb_per_s=600, bf16_tflop_per_s=125),
+    Board(name="A10G", memory_gib=24, gb_per_s=600, bf16_tflop_per_s=70),
+    Board(name="A30", memory_gib=24, gb_per_s=933, bf16_tflop_per_s=165),
+    Board(name="A40", memory_gib=48, gb_per_s=696, bf16_tflop_per_s=149.7),
+    Board(name="L40", memory_gib=48, gb_per_s=864, bf16_tflop_per_s=181, fp8_tflop_per_s=362),
+    Board(name="V100-16GB", memory_gib=16, gb_per_s=900, bf16_tflop_per_s=125, link_gb_per_s=150),
+    Board(name="V100-32GB", memory_gib=32, gb_per_s=900, bf16_tflop_per_s=125, link_gb_per_s=150),
+    Board(name="A100-40GB", memory_gib=40, gb_per_s=1555, bf16_tflop_per_s=312, link_gb_per_s=300),
+    Board(name="A100-80GB-PCIe", memory_gib=80, gb_per_s=1935, bf16_tflop_per_s=312),
+    Board(name="H100-80GB-PCIe", memory_gib=80, gb_per_s=2000, bf16_tflop_per_s=756, fp8_tflop_per_s=1513, link_gb_per_s=64),
+    Board(name="RTX4090", memory_gib=24, gb_per_s=1008, bf16_tflop_per_s=165.2, fp8_tflop_per_s=330.3),
+)  # fmt: skip
+_TOKENS = np.array([1, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384], dtype=np.float64)
+_PAST = np.array([0, 1024, 4096, 16384, 32768], dtype=np.float64)
+_BATCH = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256, 512], dtype=np.float64)
+_CONTEXT = np.array([16, 512, 2048, 8192, 32768], dtype=np.float64)
+
+
+def board(name: str) -> Board:
+    """Limits of a GPU.
+
+    Raises
+    ------
+    UnknownName
+        When none are known; the message names the near ones.
+    """
+    by_name = {one.name.casefold(): one for one in BOARDS}
+    folded = name.strip().casefold().replace("_", "-").replace(" ", "-")
+    if folded not in by_name:
+        raise UnknownName("GPU with known limits", name, [one.name for one in BOARDS])
+    return by_name[folded]
+
+
+def kv_tokens(shape: DecoderShape, served: Served, memory_gib: float) -> int:
+    """Tokens for which a replica has room in its KV cache, after the weights; below one when there is none.
+
+    Notes
+    -----
+    Nine tenths of the memory, less the weights and 2.5 GB for activations and runtime on each GPU.
+    """
+    taken_bytes = served.gpus * (_TAKEN_SHARE * memory_gib * GIB - _BESIDE_BYTES)
+    return int((taken_bytes - shape.weights_bytes(served.precision)) / shape.kv_bytes_per_token())
+
+
+def smallest_gpus(shape: DecoderShape, served: Served, memory_gib: float, *, least_tokens: int) -> int | None:
+    """Least power of two of GPUs, up to 16, on which the model and so many tokens fit; None when none does."""
+    for size in (1, 2, 4, 8, 16):
+        taken_bytes = size * (_TAKEN_SHARE * memory_gib * GIB - _BESIDE_BYTES)
+        if taken_bytes - shape.weights_bytes(served.precision) >= least_tokens * shape.kv_bytes_per_token():
+            return size
+    return None
+
+
+def need_room(shape: DecoderShape, served: Served, memory_gib: float, *, least_tokens: int) -> int:
+    """Tokens for which the KV cache has room, at least as many as one request needs.
+
+    Raises
+    ------
+    DoesNotFit
+        With the smallest change that fits: fewer bits on the same GPUs, else more GPUs.
+    """
+    room = kv_tokens(shape, served, memory_gib)
+    if room >= least_tokens:
+        return room
+    mends = []
+    for precision in ("fp8", "int4"):
+        taken_bytes = served.gpus * (_TAKEN_SHARE * memory_gib * GIB - _BESIDE_BYTES)
+        less_bytes = shape.weights_bytes(precision)
+        fits = taken_bytes - less_bytes >= least_tokens * shape.kv_bytes_per_token()
+        if fits and less_bytes < shape.weights_bytes(served.precision):
+            mends.append(f"{precision} weights on the same GPUs, with a check of quality")
+            break
+    more = smallest_gpus(shape, served, memory_gib, least_tokens=least_tokens)
+    if more is not None and more > served.gpus:
+        mends.append(f"{more} GPUs in one replica")
+    weights_gib = shape.weights_bytes(served.precision) / GIB
+    raise DoesNotFit(
+        f"{shape.name} in {served.precision} takes {weights_gib:.1f} GiB of weights and does not fit, with a context of "
+        f"{least_tokens} tokens, on {served.gpus} x {served.gpu} ({memory_gib:g} GiB each)",
+        mend=" or ".join(mends) or "a GPU with more memory, or a smaller model",
+    )
+
+
+def roofline_grid(shape: DecoderShape, served: Served, limits: Board) -> StepGrid:
+    """Step times from bytes moved and operations done.
+
+    Notes
+    -----
+    Each part takes the longer of its bytes at 80 % of the bandwidth and its operations at 60 % of the peak; a layer takes
+    20 us to start; two sums across GPUs a layer cost 10 us each and their bytes on the link. A part of the experts is read
+    that grows with the tokens: ``1 - (1 - k / E)^n``. Left out: overlap, and what differs between engines.
+    """
+    room = need_room(shape, served, limits.memory_gib, least_tokens=int(_CONTEXT[1]))
+    speed = _Speed(shape, served, limits)
+    decode = np.array([[speed.decode_attention_s(b, x) for x in _CONTEXT] for b in _BATCH])
+    return StepGrid(
+        tokens_axis=_TOKENS, shared_s=np.array([speed.shared_s(n) for n in _TOKENS]), chunk_axis=_TOKENS, past_axis=_PAST,
+        chunk_attention_s=np.array([[speed.chunk_s(c, p) for p in _PAST] for c in _TOKENS]),
+        batch_axis=_BATCH, context_axis=_CONTEXT, decode_attention_s=decode,
+        decode_step_s=decode + np.array([speed.shared_s(b) for b in _BATCH])[:, None],
+        kv_tokens_per_replica=room, max_batch=int(_BATCH[-1]), served=served, origin="roofline", version="1",
+        source="roofline: 80 % of bandwidth, 60 % of dense peak; nobody measured this GPU",
+        flags=("an estimate from data sheets: calibrate before you decide",),
+    )  # fmt: skip
+
+
+class _Speed:
+    """Limits of a replica applied to the parts of a step."""
+
+    def __init__(self, shape: DecoderShape, served: Served, limits: Board) -> None:
+        self.shape, self.served, self.limits = shape, served, limits
+        eight_bit = served.precision in ("fp8", "int8") and limits.fp8_tflop_per_s
+        peak = limits.fp8_tflop_per_s if eight_bit else limits.bf16_tflop_per_s
+        self.flop_per_s = _REACHED_FLOP * (peak or 0.0) * TERA * served.gpus
+        self.bytes_per_s = _REACHED_BANDWIDTH * limits.gb_per_s * GB * served.gpus
+
+    def _longer_s(self, moved_bytes: float, flop: float) -> float:
+        return max(moved_bytes / self.bytes_per_s, flop / self.flop_per_s)
+
+    def shared_s(self, tokens: float) -> float:
+        shape = self.shape
+        read_share = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens if shape.experts else 1.0
+        weights_bytes = shape.weights_bytes(self.served.precision) * read_share
+        kernels_s = self._longer_s(weights_bytes, 2 * shape.params_per_token * tokens)
+        return kernels_s + shape.layers * _LAYER_S + self._between_gpus_s(tokens)
+
+    def _between_gpus_s(self, tokens: float) -> float:
+        size = self.served.tensor_parallel
+        if size == 1:
+            return 0.0
+        sent_bytes = 2 * (size - 1) / size * tokens * self.shape.hidden * _ACTIVATION_BYTES
+        return 2 * self.shape.layers * (_MESSAGE_S + sent_bytes / (self.limits.link_gb_per_s * GB))
+
+    def chunk_s(self, chunk: float, past: float) -> float:
+        shape = self.shape
+        pairs = chunk * past + chunk * chunk / 2
+        flop = 4 * shape.layers * shape.heads * shape.head_size * pairs
+        return self._longer_s(shape.kv_bytes_per_token() * (chunk + past), flop)
+
+    def decode_attention_s(self, batch: float, context: float) -> float:
+        shape = self.shape
+        flop = 4 * shape.layers * shape.heads * shape.head_size * batch * context
+        return self._longer_s(shape.kv_bytes_per_token() * batch * context, flop)

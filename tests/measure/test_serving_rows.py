@@ -1,0 +1,96 @@
+"""Labels of measured runs, and a fit on a handful of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.machine.test_steps import small_grid
+
+from unitcost.errors import BadFile
+from unitcost.machine.closed_loop import closed_loop
+from unitcost.machine.steps import Constants
+from unitcost.measure import serving_fit
+from unitcost.measure.serving_defaults import from_json, to_json
+from unitcost.measure.serving_fit import Bench, fit, predict
+from unitcost.measure.serving_rows import read_rows
+
+HEADER = (
+    "id,backend,backend_version,model_path,system,precision,isl,osl,concurrency,batch_size,tp_size,pp_size,attention_dp_size,"
+    "moe_tp_size,moe_ep_size,gemm_quant_mode,moe_quant_mode,silicon_ttft_ms,silicon_tpot_ms,static_ttft_ms,static_tpot_ms"
+)
+
+
+def line(
+    model="meta-llama/Llama-3.1-70B",
+    precision="fp8",
+    concurrency=16,
+    ttft_ms=200.0,
+    tpot_ms=12.0,
+    modes="fp8,fp8",
+    isl=1024,
+):
+    return f"x,vllm,,{model},h200_sxm,{precision},{isl},256,{concurrency}.0,16,4.0,1.0,,4.0,1.0,{modes},{ttft_ms},{tpot_ms},150,11"
+
+
+def rows_of(tmp_path, *lines):
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join([HEADER, *lines]) + "\n")
+    return read_rows(file)
+
+
+def test_labels_become_deployments(tmp_path):
+    llama, oss, kimi = rows_of(
+        tmp_path, line(), line("openai/gpt-oss-120b", "fp4", modes="nvfp4,nvfp4"),
+        line("moonshotai/Kimi-K2.5", "int4", modes="int4_wo,int4_wo"),
+    )  # fmt: skip
+    assert (llama.served.model, llama.served.gpu, llama.served.gpus) == ("meta-llama/Meta-Llama-3.1-70B", "H200", 4)
+    assert llama.modes == (("fp8", "fp8"),)
+    assert llama.ttft_s == pytest.approx(0.2)
+    assert (oss.served.precision, oss.modes) == ("mxfp4", ())
+    assert (kimi.served.precision, kimi.modes) == ("int4", ())
+
+
+def test_a_bad_number_is_said_with_its_row(tmp_path):
+    with pytest.raises(BadFile, match=r"rows\.csv:3"):
+        rows_of(tmp_path, line(), line(tpot_ms="quick"))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BadFile, match="columns are missing"):
+        read_rows(tmp_path / "other.csv")
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """A bench whose runs are a closed loop with known constants, twice as slow to the first token."""
+    monkeypatch.setattr(serving_fit, "grid_of", lambda row: small_grid(served=row.served))
+    lines = []
+    for isl in (512, 1024, 4096):
+        for concurrency in (2, 4, 8, 16, 32, 64):
+            true = closed_loop(small_grid(constants=Constants(scale=1.5)), concurrency, isl, 256)
+            lines.append(line(concurrency=concurrency, isl=isl, ttft_ms=2e3 * true.ttft_s, tpot_ms=1e3 * true.tpot_s))
+    return Bench(rows_of(tmp_path, *lines))
+
+
+def test_a_fit_foretells_a_configuration_that_it_has_not_seen(planted):
+    kept = [index for index, row in enumerate(planted.rows) if row.input_tokens == 1024]
+    chosen = [index for index in range(len(planted.rows)) if index not in kept]
+    fitted = fit(planted, chosen)
+    real = np.array([[planted.rows[i].ttft_s, planted.rows[i].tpot_s] for i in kept])
+    error = np.abs(predict(fitted, planted, kept) / real - 1)
+    assert error[:, 0].mean() < 0.15
+    assert error[:, 1].mean() < 0.05
+    assert fitted.by_group[planted.rows[0].group].scale == pytest.approx(1.5, rel=0.1)
+
+
+def test_rows_kept_back_do_not_change_the_fit(planted):
+    chosen = list(range(12))
+    before = to_json(fit(planted, chosen))
+    planted.rows[15:] = [planted.rows[0]] * len(planted.rows[15:])
+    assert to_json(fit(planted, chosen)) == before
+
+
+def test_a_fit_survives_being_written(planted):
+    fitted = fit(planted, range(len(planted.rows)))
+    again = from_json(to_json(fitted))
+    everything = range(len(planted.rows))
+    told, told_again = predict(fitted, planted, everything), predict(again, planted, everything)
+    assert told_again == pytest.approx(told, rel=0.01)  # kept to four digits
