@@ -10,16 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar, cast
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from unitcost.errors import BadSetting
 from unitcost.machine.steps import Array, StepGrid
-
-try:
-    import numba
-except ModuleNotFoundError as missing:
-    raise BadSetting("numba is not installed", mend="pip install 'unitcost[serving]'") from missing
 
 Ints = NDArray[np.int64]
 #: Order of work: decode first and prefill in what is left of the budget; prefill alone before decode; whole prompts
