@@ -108,6 +108,13 @@ class CurrencyMix(UnitcostError):
     """Amounts of unlike currencies were about to be added."""
 
 
+class MissingLibrary(UnitcostError):
+    """Something needs a library that is installed with an extra."""
+
+    def __init__(self, library: str, extra: str, what: str) -> None:
+        super().__init__(f"{what} needs the library {library}", mend=f"pip install 'unitcost[{extra}]'")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Question that names what `name` may have been meant for; empty when nothing looks like it."""
     near = near_names(name, known)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.machine.test_steps import small_grid
 
+from tests.machine.test_steps import small_grid
 from unitcost.errors import BadFile
 from unitcost.machine.closed_loop import closed_loop
 from unitcost.machine.steps import Constants

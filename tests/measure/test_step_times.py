@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.machine.test_steps import small_grid
 
+from tests.machine.test_steps import small_grid
 from unitcost.errors import BadFile, DoesNotFit, NotMeasured, UnknownName
 from unitcost.machine.steps import Constants, Served
 from unitcost.measure import step_grids, step_times

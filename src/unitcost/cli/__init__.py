@@ -27,6 +27,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prices": ("unitcost.cli.prices", "Look up prices of machines, models and services, with date and source."),
     "plan": ("unitcost.cli.plan", "Plan before spending: training, spot, sweeps, caching, a model's life."),
     "calibrate": ("unitcost.cli.calibrate", "Fit the models behind plans to what you measured."),
+    "measure": ("unitcost.cli.measure", "Measure a real model or endpoint, and caches of predictions."),
+    "compress": ("unitcost.cli.compress", "Bring a model into smaller forms and measure each beside the original."),
+    "compare": ("unitcost.cli.compare", "Find the cheapest option at fixed quality; say what is ruled out and why."),
     "demo": ("unitcost.cli.demo", "Write a sample workspace and show its report."),
 }
 #: What a shell reports for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE.

@@ -1,1 +1,1 @@
-"""What is measured on real hardware, or asked of packages that hold such measurements. Shell."""
+"""The measuring bench: runs real models and endpoints, makes smaller models, and holds what was measured. Shell."""

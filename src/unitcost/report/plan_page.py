@@ -96,8 +96,9 @@ def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: st
 
 
 def line_chart(
-    name: str, title: str, lines: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str
-) -> Chart:
+    name: str, title: str, lines: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str,
+    logarithmic: bool = False,
+) -> Chart:  # fmt: skip
     """Lines over a scale.
 
     Parameters
@@ -110,7 +111,10 @@ def line_chart(
         "grid": {"left": 8, "right": 24, "top": 64 if several else 34, "bottom": 30, "containLabel": True},
         **({"legend": {"type": "scroll", "top": 0, "left": 0, "data": list(lines)}} if several else {}),
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "value", "name": across, "nameLocation": "middle", "nameGap": 28},
+        "xAxis": {
+            "type": "log" if logarithmic else "value", "name": across, "nameLocation": "middle", "nameGap": 28,
+            **({"min": min(x for points in lines.values() for x, _ in points)} if logarithmic else {}),
+        },
         "yAxis": {"type": "value", "name": up, "nameTextStyle": {"align": "left"}},
         "series": [
             {

@@ -1,0 +1,1 @@
+"""Caches of predictions: what is found again, how often what is found is wrong, and what it saves."""

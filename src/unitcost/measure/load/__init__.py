@@ -1,0 +1,1 @@
+"""Load on an endpoint: requests sent when they are due, whatever the server does."""

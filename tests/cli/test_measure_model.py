@@ -1,0 +1,190 @@
+"""`unitcost measure model` and `merge`: one session on this machine, files of invented machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.measure.small_models import broken, labelled, linear
+
+from unitcost.cli import cli
+
+
+def run(*arguments: str, code: int = 0):
+    done = CliRunner().invoke(cli, ["measure", *arguments])
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Result file of a short session with two models, one of them bad, and one broken."""
+    folder = tmp_path_factory.mktemp("bench")
+    data, _ = labelled(folder / "data.npz", items=400)
+    swapped = np.eye(4)[[1, 0, 2, 3]]
+    out = folder / "here.json"
+    run(
+        "model", str(linear(folder / "good.onnx", np.eye(4))), str(linear(folder / "bad.onnx", swapped)),
+        str(broken(folder / "nan.onnx")), "--data", str(data), "--runtimes", "ort", "--time", "1s", "--samples", "700",
+        "--usd-per-hour", "1", "--margin", "0.02", "--out", str(out), "--json",
+    )  # fmt: skip
+    return out
+
+
+def test_a_result_file_holds_everything(session: Path):
+    found = json.loads(session.read_text())
+    assert found["kind"] == "unitcost-measure-model"
+    assert [option["model"] for option in found["options"]] == ["good", "bad", "nan"]
+    assert "NaN" in found["options"][2]["failure"]
+    assert len(found["truth"]) == 400
+    assert found["machine"]["cores"] > 0
+    assert found["options"][0]["memory_bytes"] > 1_000_000
+    assert len(found["anchors"]) == 3
+
+
+def test_the_bad_model_is_ruled_out_by_its_quality(session: Path):
+    done = CliRunner().invoke(
+        cli,
+        [
+            "compare",
+            str(session),
+            "--usd-per-hour",
+            "1",
+            "--reference",
+            "good/ort/b1/t1 (fp32)",
+            "--margin",
+            "0.02",
+            "--json",
+        ],
+    )
+    answer = json.loads(done.stdout)
+    assert answer["cheapest"] == "good/ort/b1/t1 (fp32)"
+    assert answer["options"][1]["ruled_out"][0]["by"] == "quality"
+
+
+def invented(
+    session: Path, name: str, speed: float, folder: Path, *, precision: str = "fp32", anchors: bool = True
+) -> str:
+    """The session as if it came from a machine so many times as fast."""
+    found = json.loads(session.read_text())
+    found["machine"] |= {"instance": "", "cpu": f"invented {name}"}
+    for row in [*found["options"], *found["anchors"]]:
+        timing = row.get("timing")
+        if timing:
+            timing["quantiles_s"] = [0.001 / speed] * 201 if "quantiles_s" in timing else []
+            timing["per_s"] = 1000.0 * speed
+            timing["percentiles"] = {
+                p: {"latency_s": 0.001 / speed, "bound_s": 0.001 / speed, "missing": 0} for p in ("p50", "p90", "p99")
+            }
+        if "precision" in row:
+            row["precision"] = precision
+    found["anchors"] = found["anchors"] if anchors else []
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(found))
+    return str(path)
+
+
+def test_the_cheapest_machine_changes_with_traffic_and_target(session: Path, tmp_path: Path):
+    files = [
+        invented(session, name, speed, tmp_path) for name, speed in (("small", 1.0), ("large", 3.0), ("card", 40.0))
+    ]
+    prices = [part for price in ("small=0.10", "large=0.40", "card=2.00") for part in ("--usd-per-hour", price)]
+
+    def cheapest(*asked: str) -> str:
+        answer = json.loads(
+            run("merge", *files, *prices, "--reference", "good", "--margin", "0.02", *asked, "--json").stdout
+        )
+        return answer["cheapest"].partition("@")[2]
+
+    assert cheapest("--traffic", "100/s", "--slo", "p99=20ms") == "small"
+    assert cheapest("--traffic", "100/s", "--slo", "p99=900us") == "large"
+    assert cheapest("--traffic", "30000/s", "--slo", "p99=20ms") == "card"
+
+
+def test_a_session_without_anchors_is_refused(session: Path, tmp_path: Path):
+    bare = invented(session, "bare", 1.0, tmp_path, anchors=False)
+    assert "anchors were not run" in run("merge", str(session), bare, code=1).output
+
+
+def test_a_machine_that_nobody_measured_is_an_estimate_with_its_range(session: Path, tmp_path: Path):
+    base, other = invented(session, "base", 1.0, tmp_path), invented(session, "other", 2.0, tmp_path)
+    done = run(
+        "merge", base, "--usd-per-hour", "base=1", "--usd-per-hour", "far=0.01", "--usd-per-hour", "near=0.01",
+        "--estimate", "far", "--estimate", f"near={other}", "--reference", "good", "--margin", "0.02", "--json",
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert answer["cheapest"] == "good/ort/b1/t1 (fp32)@base"
+    guessed = {o["label"]: o for o in answer["options"] if o["basis"] == "estimated"}
+    assert guessed["good/ort/b1/t1 (fp32)@near"]["per_s"] == pytest.approx(2000)
+    assert guessed["good/ort/b1/t1 (fp32)@far"]["per_s"] == pytest.approx(1000)
+    assert all("basis" in [out["by"] for out in o["ruled_out"]] for o in guessed.values())
+    assert answer["notes"][0].startswith("worth measuring next")
+
+
+def test_other_data_and_other_files_are_refused(session: Path, tmp_path: Path):
+    found = json.loads(session.read_text())
+    found["data"]["sha256"] = "other"
+    (tmp_path / "other.json").write_text(json.dumps(found))
+    assert "other data" in run("merge", str(session), str(tmp_path / "other.json"), code=1).output
+    (tmp_path / "no.json").write_text('{"kind": "something"}')
+    assert "no result of the bench" in run("merge", str(tmp_path / "no.json"), code=1).output
+
+
+def test_a_machine_of_the_price_book_has_its_price(session: Path):
+    answer = json.loads(
+        run("merge", str(session), "--machine", "here=m7i.large:us-east-1", "--as-of", "2026-11-01", "--json").stdout
+    )
+    assert all(option["infra_usd"] for option in answer["options"])
+
+
+def test_without_labels_speed_is_measured_and_quality_is_not(tmp_path: Path):
+    np.savez(tmp_path / "bare.npz", x=np.random.default_rng(0).standard_normal((20, 4)).astype(np.float32))
+    model = str(linear(tmp_path / "m.onnx", np.eye(4)))
+    asked = (
+        "model",
+        model,
+        "--data",
+        str(tmp_path / "bare.npz"),
+        "--runtimes",
+        "ort",
+        "--time",
+        "1s",
+        "--samples",
+        "5",
+        "--usd-per-hour",
+        "1",
+    )
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert answer["options"][0]["quality"] is None
+    assert answer["cheapest"] is None
+    assert answer["measured"][0]["timing"]["calls"] >= 5
+    assert "a margin needs labels" in run(*asked, "--margin", "0.01", code=2).output
+
+
+def test_a_runtime_that_dies_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from unitcost.measure import bench_run
+
+    assert "exit code 1" in bench_run._child(
+        ["unitcost.measure.one_runtime", "no-job", "no-result"], 60, lambda _: None
+    )
+    monkeypatch.setattr(bench_run, "_PATIENCE_S", -1e9)  # whatever runs takes too long
+    data, _ = labelled(tmp_path / "data.npz")
+    done = run("model", str(linear(tmp_path / "m.onnx", np.eye(4))), "--data", str(data), "--runtimes", "ort", code=1)
+    assert "said nothing for" in done.output
+
+
+def test_nothing_that_runs_is_an_error_with_every_reason(tmp_path: Path):
+    data, _ = labelled(tmp_path / "data.npz")
+    done = run(
+        "model", str(broken(tmp_path / "nan.onnx")), "--data", str(data), "--runtimes", "ort", "--time", "1s", code=1
+    )
+    assert "nothing could be measured" in done.output
+    assert "NaN" in done.output
+    assert "no such model" in run("model", "x.onnx", "--data", str(data), code=1).output
+    assert (
+        "no runtime `orto`"
+        in run("model", str(tmp_path / "nan.onnx"), "--data", str(data), "--runtimes", "orto", code=2).output
+    )
