@@ -28,7 +28,7 @@ import numpy as np
 
 from unitcost import money
 from unitcost.economics.caching.near import NearHits, cosine, near_hits, unit_vectors
-from unitcost.economics.quality.bootstrap import verdict
+from unitcost.economics.quality.bootstrap import Pair, verdict
 from unitcost.economics.quality.choosing import label
 from unitcost.economics.quality.metrics import metric
 from unitcost.economics.quality.paired import decide
@@ -75,7 +75,8 @@ def bootstrap_bound(only_reference: int, only_option: int, items: int) -> float:
     reference, option = np.ones(items), np.ones(items)
     option[:only_reference] = 0
     reference[only_reference : only_reference + only_option] = 0
-    return verdict(metric("score"), reference, option, np.ones(items), MARGIN, resamples=2_000).high
+    pair = Pair(reference=reference, option=option, truth=np.ones(items))
+    return verdict(metric("score"), pair, MARGIN, resamples=2_000).high
 
 
 def twenty_bad(studies: int) -> float:

@@ -11,8 +11,7 @@ import click
 from unitcost.cli.options import FilePath, text_option
 
 if TYPE_CHECKING:
-    from unitcost.jobs.compare import Judging
-    from unitcost.jobs.measured_options import PriceOf
+    from unitcost.jobs.compare import Judging, PriceOf
     from unitcost.jobs.workspace import Workspace
     from unitcost.measure.bench_run import Session
 

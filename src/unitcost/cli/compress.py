@@ -38,6 +38,7 @@ def command(model: Path, as_json: bool, html: Path | None, **said: Any) -> None:
     """
     from unitcost.cli.bench_output import deliver, demand_of, limits_of
     from unitcost.cli.bench_session import judging_of, price_here, session_of
+    from unitcost.jobs.compare import Terms
     from unitcost.jobs.compress import Recipe, compress, forms_of
     from unitcost.jobs.measure_model import models_of
     from unitcost.jobs.measure_model_page import model_data, model_page
@@ -50,9 +51,9 @@ def command(model: Path, as_json: bool, html: Path | None, **said: Any) -> None:
         unlabelled=said["unlabelled"], is_distilled=said["is_distilled"],
         students=tuple(models_of(said["students"]).items()),
     )  # fmt: skip
+    terms = Terms(demand=demand, limits=limits, judging=judging_of(said), price=price_here(workspace, said))
     measured = compress(
-        workspace, recipe, session_of({}, said), demand, limits, judging_of(said), price_here(workspace, said),
-        out=said["out"], said=lambda text: click.echo(text, err=True),
-    )  # fmt: skip
+        workspace, recipe, session_of({}, said), terms, out=said["out"], said=lambda text: click.echo(text, err=True)
+    )
     page, data = model_page(measured, demand), model_data(measured, demand)
     deliver("compress", data, page, as_json=as_json, html=html)

@@ -37,7 +37,7 @@ def command(files: tuple[Path, ...], as_json: bool, html: Path | None, **said: A
     """
     from unitcost.cli.bench_output import deliver, demand_of, limits_of
     from unitcost.jobs.bench_words import amount, pairs
-    from unitcost.jobs.compare import Judging
+    from unitcost.jobs.compare import Judging, Terms
     from unitcost.jobs.machine_prices import price_of
     from unitcost.jobs.merge import merge
     from unitcost.jobs.merge_page import merge_data, merge_page
@@ -47,10 +47,11 @@ def command(files: tuple[Path, ...], as_json: bool, html: Path | None, **said: A
     workspace = open_workspace(said["folder"], config_file=said["config_file"], as_of=said["as_of"])
     own = {name: amount(usd, "--usd-per-hour") for name, usd in pairs(said["own"], "--usd-per-hour").items()}
     demand, limits = demand_of(said), limits_of(said, reference=said["reference"])
+    judging = Judging(metric=said["metric"], margin=said["margin"])
+    price = price_of(workspace, own, category=said["category"])
     merged = merge(
-        files, demand, limits, Judging(metric=said["metric"], margin=said["margin"]),
-        price_of(workspace, own, category=said["category"]), names=pairs(said["names"], "--machine"),
-        estimates=dict(text.partition("=")[::2] for text in said["estimates"]),
+        files, Terms(demand=demand, limits=limits, judging=judging, price=price), names=pairs(said["names"], "--machine"),
+        estimates={name: file for name, _, file in (text.partition("=") for text in said["estimates"])},
         more=[option for table in said["tables"] for option in read_options(table).options],
     )  # fmt: skip
     page, data = merge_page(merged, demand, limits), merge_data(merged, demand, limits)

@@ -25,15 +25,20 @@ def command(models: tuple[str, ...], as_json: bool, html: Path | None, **said: A
     """
     from unitcost.cli.bench_output import deliver, demand_of, limits_of
     from unitcost.cli.bench_session import judging_of, price_here, session_of
+    from unitcost.jobs.compare import Terms
     from unitcost.jobs.measure_model import measure_model, models_of
     from unitcost.jobs.measure_model_page import model_data, model_page
     from unitcost.jobs.workspace import open_workspace
 
     workspace = open_workspace(said["folder"], config_file=said["config_file"], as_of=said["as_of"])
     demand, limits = demand_of(said), limits_of(said, reference=said["reference"])
+    terms = Terms(demand=demand, limits=limits, judging=judging_of(said), price=price_here(workspace, said))
     measured = measure_model(
-        workspace, session_of(models_of(models), said), demand, limits, judging_of(said), price_here(workspace, said),
-        out=said["out"], said=lambda text: click.echo(text, err=True),
-    )  # fmt: skip
+        workspace,
+        session_of(models_of(models), said),
+        terms,
+        out=said["out"],
+        said=lambda text: click.echo(text, err=True),
+    )
     page, data = model_page(measured, demand), model_data(measured, demand)
     deliver("measure-model", data, page, as_json=as_json, html=html)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from unitcost.economics.quality import several
-from unitcost.economics.quality.bootstrap import verdict
+from unitcost.economics.quality.bootstrap import Pair, verdict
 from unitcost.economics.quality.choosing import choose
 from unitcost.economics.quality.metrics import Metric, metric
 from unitcost.errors import BadSetting, UnitcostError, UnknownName
@@ -17,6 +18,8 @@ from unitcost.facts.options import Choice, Demand, Limits, Option
 from unitcost.facts.verdicts import Verdict
 from unitcost.measure.item_table import Items
 
+#: Machine -> price of an hour, or None when none is known. [USD/h]
+PriceOf = Callable[[str], Decimal | None]
 #: How several options are judged together.
 HOLM, CONFIRM = "holm", "confirm"
 
@@ -40,6 +43,16 @@ class Judging:
     metric: str = ""
     margin: float | None = None
     several: str = HOLM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What options are ranked by: traffic, limits, how quality is judged, and what machines cost."""
+
+    demand: Demand
+    limits: Limits
+    judging: Judging
+    price: PriceOf
 
 
 def compare(options: Sequence[Option], items: Items | None, demand: Demand, limits: Limits, judging: Judging) -> Choice:
@@ -85,7 +98,8 @@ def judge(items: Items, judged: Metric, reference: str, option: str, margin: flo
     for name in (reference, option):
         if name not in items.answers:
             raise UnknownName("option with answers per item", name, items.answers)
-    return verdict(judged, items.answers[reference], items.answers[option], truth_of(items, option), margin, seed=seed)
+    pair = Pair(reference=items.answers[reference], option=items.answers[option], truth=truth_of(items, option))
+    return verdict(judged, pair, margin, seed=seed)
 
 
 def truth_of(items: Items, option: str) -> Any:

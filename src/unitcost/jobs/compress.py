@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unitcost.facts.options import Demand, Limits
-from unitcost.jobs.compare import Judging
+from unitcost.jobs.compare import Terms
 from unitcost.jobs.measure_model import Measured, measure_model
-from unitcost.jobs.measured_options import PriceOf
 from unitcost.jobs.workspace import Workspace
 from unitcost.measure.answering import answer_all, answers
 from unitcost.measure.bench_run import Session
@@ -57,8 +55,8 @@ class Recipe:
 
 
 def compress(
-    workspace: Workspace, recipe: Recipe, session: Session, demand: Demand, limits: Limits, judging: Judging,
-    price: PriceOf, *, out: Path | None = None, said: Callable[[str], None] = lambda _: None,
+    workspace: Workspace, recipe: Recipe, session: Session, terms: Terms, *, out: Path | None = None,
+    said: Callable[[str], None] = lambda _: None,
 ) -> Measured:  # fmt: skip
     """Make forms, measure all in turns, choose.
 
@@ -73,9 +71,9 @@ def compress(
     if recipe.is_distilled:
         made = _with_students(recipe, data, looked_at, session, made, said)
     models = {ORIGINAL: recipe.model, **made.files, **dict(recipe.students)}
-    limits = replace(limits, reference=limits.reference or ORIGINAL)
+    terms = replace(terms, limits=replace(terms.limits, reference=terms.limits.reference or ORIGINAL))
     session = replace(session, models=models, failed=made.failed)
-    return measure_model(workspace, session, demand, limits, judging, price, out=out, said=said)
+    return measure_model(workspace, session, terms, out=out, said=said)
 
 
 def _inputs(model: Path, data: EvalData, file: Path | None) -> dict[str, Array]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from unitcost.errors import UnknownName
-from unitcost.jobs.measured_options import PriceOf
+from unitcost.jobs.compare import PriceOf
 from unitcost.jobs.prices import open_book
 from unitcost.jobs.workspace import Workspace
 from unitcost.prices import Wanted

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from unitcost.errors import BadFile, BadSetting, UnitcostError, UnknownName
-from unitcost.facts.options import Choice, Demand, Limits
-from unitcost.jobs.compare import Judging, compare, metric_of
-from unitcost.jobs.measured_options import PriceOf, options_of
+from unitcost.facts.options import Choice, Limits
+from unitcost.jobs.compare import Judging, Terms, compare, metric_of
+from unitcost.jobs.measured_options import options_of
 from unitcost.jobs.workspace import Workspace
 from unitcost.measure.bench_run import Session, installed_runtimes, run_session
 from unitcost.measure.item_table import Items
@@ -75,8 +75,8 @@ def runtimes_of(text: str) -> list[str]:
 
 
 def measure_model(
-    workspace: Workspace, session: Session, demand: Demand, limits: Limits, judging: Judging, price: PriceOf,
-    *, out: Path | None = None, said: Callable[[str], None] = lambda _: None,
+    workspace: Workspace, session: Session, terms: Terms, *, out: Path | None = None,
+    said: Callable[[str], None] = lambda _: None,
 ) -> Measured:  # fmt: skip
     """Run a session, keep its file, and rank what was measured.
 
@@ -90,7 +90,7 @@ def measure_model(
     UnitcostError
         When nothing could be measured; the file is written all the same.
     """
-    scored = replace(session, is_score=session.is_score or judging.metric in _SCORED)
+    scored = replace(session, is_score=session.is_score or terms.judging.metric in _SCORED)
     found = run_session(scored, workspace.now, said)
     if out is not None:
         out.write_text(json.dumps(found), encoding="utf-8")
@@ -102,16 +102,17 @@ def measure_model(
             f"nothing could be measured: {'; '.join(dict.fromkeys(reasons)) or 'no option ran'}",
             mend="check the model and its inputs, or ask for another --runtime",
         )
-    return ranked(result, demand, limits, judging, price)
+    return ranked(result, terms)
 
 
-def ranked(result: ResultFile, demand: Demand, limits: Limits, judging: Judging, price: PriceOf) -> Measured:
+def ranked(result: ResultFile, terms: Terms) -> Measured:
     """A session with its options ranked."""
+    judging = terms.judging
     items = items_of([result]) if result.found.get("truth") is not None else None
     if judging.margin is not None and items is None:
         raise BadSetting("a margin needs labels", mend="give labels in --data, or leave --margin out")
-    limits = replace(limits, reference=_reference(result, limits.reference, judging))
-    choice = compare(options_of(result, limits, price), items, demand, limits, judging)
+    limits = replace(terms.limits, reference=_reference(result, terms.limits.reference, judging))
+    choice = compare(options_of(result, limits, terms.price), items, terms.demand, limits, judging)
     return Measured(result=result, choice=choice, quality_metric=_metric_name(items, judging), limits=limits)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any
 
 from unitcost.economics.quality.queueing import highest_rate_per_s
 from unitcost.facts.options import Limits, Option
 from unitcost.jobs.bench_words import percentile_share
+from unitcost.jobs.compare import PriceOf
 from unitcost.measure.result_files import ResultFile, named
-
-#: Machine -> price of an hour, or None when none is known. [USD/h]
-PriceOf = Callable[[str], Decimal | None]
 
 
 def options_of(result: ResultFile, limits: Limits, price_of: PriceOf) -> list[Option]:

@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any
 
 from unitcost.errors import BadSetting
-from unitcost.facts.options import Choice, Demand, Limits, Option
-from unitcost.jobs.compare import Judging, compare
-from unitcost.jobs.measured_options import PriceOf, options_of
+from unitcost.facts.options import Choice, Limits, Option
+from unitcost.jobs.compare import PriceOf, Terms, compare
+from unitcost.jobs.measured_options import options_of
 from unitcost.measure.result_files import ResultFile, check_anchors, items_of, read_result
 
 #: An estimated speed may be so many times off: with the anchors run on that machine, and without.
@@ -30,9 +30,8 @@ class Merged:
 
 
 def merge(
-    files: Sequence[Path], demand: Demand, limits: Limits, judging: Judging, price: PriceOf,
-    *, names: Mapping[str, str] | None = None, estimates: Mapping[str, str] | None = None,
-    more: Sequence[Option] = (),
+    files: Sequence[Path], terms: Terms, *, names: Mapping[str, str] | None = None,
+    estimates: Mapping[str, str] | None = None, more: Sequence[Option] = (),
 ) -> Merged:  # fmt: skip
     """Rank the options of several files.
 
@@ -52,6 +51,7 @@ def merge(
     """
     results = [_named(read_result(file), names or {}) for file in files]
     check_anchors(results)
+    limits, price = terms.limits, terms.price
     options = [option for result in results for option in options_of(result, limits, price)]
     guessed = [
         option
@@ -59,7 +59,7 @@ def merge(
         for option in _estimated(machine, file, results, limits, price)
     ]
     items = items_of(results)
-    choice = compare([*options, *guessed, *more], items, demand, _full(limits, options), judging)
+    choice = compare([*options, *guessed, *more], items, terms.demand, _full(limits, options), terms.judging)
     choice = replace(choice, notes=(*choice.notes, *_drift(results)))
     return Merged(results=tuple(results), choice=choice, anchors=tuple((r.machine, _all_anchors(r)) for r in results))
 

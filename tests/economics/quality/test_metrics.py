@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from unitcost.economics.quality.bootstrap import verdict
+from unitcost.economics.quality.bootstrap import Pair, verdict
 from unitcost.economics.quality.metrics import METRICS, loss, metric
 from unitcost.errors import UnitcostError, UnknownName
 
@@ -48,8 +48,14 @@ def test_a_worse_ranking_is_found_by_the_bootstrap():
     truth = (RNG.random(800) < 0.4).astype(int)
     reference = truth + RNG.normal(size=800)
     same, worse = reference + RNG.normal(size=800) * 0.01, RNG.normal(size=800)
-    assert verdict(METRICS["auc"], reference, same, truth, 0.02, resamples=400).outcome == "not worse"
-    assert verdict(METRICS["auc"], reference, worse, truth, 0.02, resamples=400).outcome == "worse"
+    assert (
+        verdict(METRICS["auc"], Pair(reference=reference, option=same, truth=truth), 0.02, resamples=400).outcome
+        == "not worse"
+    )
+    assert (
+        verdict(METRICS["auc"], Pair(reference=reference, option=worse, truth=truth), 0.02, resamples=400).outcome
+        == "worse"
+    )
 
 
 def test_what_has_no_answer_is_refused():
@@ -58,4 +64,4 @@ def test_what_has_no_answer_is_refused():
     with pytest.raises(UnknownName, match="accuracy"):
         metric("acuracy")
     with pytest.raises(UnitcostError, match="cannot be paired"):
-        verdict(METRICS["accuracy"], np.ones(3), np.ones(2), np.ones(3), 0.01)
+        verdict(METRICS["accuracy"], Pair(reference=np.ones(3), option=np.ones(2), truth=np.ones(3)), 0.01)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unitcost.economics.quality.bootstrap import verdict
+from unitcost.economics.quality.bootstrap import Pair, verdict
 from unitcost.economics.quality.metrics import metric
 from unitcost.economics.quality.paired import (
     accepted_by_point,
@@ -128,9 +128,9 @@ def test_the_bootstrap_agrees_with_the_score_bound():
         for seed in range(6):
             which = rng.choice(3, items, p=[0.035, 0.045, 0.92])
             reference, option = np.where(which == 1, 0.0, 1.0), np.where(which == 0, 0.0, 1.0)
-            truth = np.ones(items)
-            exactly = verdict(metric("accuracy"), reference, option, truth, MARGIN)
-            drawn_ = verdict(metric("score"), reference, option, truth, MARGIN, seed=seed)
+            pair = Pair(reference=reference, option=option, truth=np.ones(items))
+            exactly = verdict(metric("accuracy"), pair, MARGIN)
+            drawn_ = verdict(metric("score"), pair, MARGIN, seed=seed)
             assert drawn_.loss == pytest.approx(exactly.loss)
             gaps.append(abs(drawn_.high - exactly.high))
     assert float(np.mean(gaps)) < 0.001  # 0.1 points

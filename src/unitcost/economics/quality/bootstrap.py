@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,22 @@ _BATCH_ITEMS = 2_000_000
 _METHOD = "paired bootstrap, percentile bound"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Answers of a reference and of an option to the same items, and what is right: one entry per item."""
+
+    reference: Answers
+    option: Answers
+    truth: Answers
+
+
 def verdict(
-    metric: Metric, reference: Answers, option: Answers, truth: Answers, margin: float, *, alpha: float = ALPHA,
-    resamples: int = RESAMPLES, seed: int = 0,
-) -> Verdict:  # fmt: skip
+    metric: Metric, pair: Pair, margin: float, *, alpha: float = ALPHA, resamples: int = RESAMPLES, seed: int = 0
+) -> Verdict:
     """Whether an option is not worse than a reference, from the answers of both on the same items.
 
     Parameters
     ----------
-    reference, option, truth
-        One entry per item.
     margin
         Loss that is allowed, in the unit of the metric.
 
@@ -37,6 +44,7 @@ def verdict(
         When there are no items, or their numbers differ.
     """
     check_margin(margin)
+    reference, option, truth = pair.reference, pair.option, pair.truth
     if len(reference) != len(option) or len(option) != len(truth) or not len(truth):
         raise UnitcostError(
             f"{len(reference)} and {len(option)} answers to {len(truth)} items cannot be paired",
@@ -45,7 +53,7 @@ def verdict(
     if metric.is_share_right and metric.per_item is not None:
         right, also = metric.per_item(reference, truth) > 0, metric.per_item(option, truth) > 0
         return decide(int((right & ~also).sum()), int((also & ~right).sum()), len(truth), margin, alpha=alpha)
-    losses = resampled_losses(metric, reference, option, truth, resamples=resamples, seed=seed, alpha=alpha)
+    losses = resampled_losses(metric, pair, resamples=resamples, seed=seed, alpha=alpha)
     low, high = np.quantile(losses, [alpha, 1 - alpha])
     outcome = outcome_of(float(low), float(high), margin)
     spread = float(np.var(losses)) * len(truth)
@@ -57,14 +65,14 @@ def verdict(
 
 
 def resampled_losses(
-    metric: Metric, reference: Answers, option: Answers, truth: Answers, *, resamples: int = RESAMPLES, seed: int = 0,
-    alpha: float = ALPHA,
-) -> NDArray[np.float64]:  # fmt: skip
+    metric: Metric, pair: Pair, *, resamples: int = RESAMPLES, seed: int = 0, alpha: float = ALPHA
+) -> NDArray[np.float64]:
     """Losses of samples drawn from the items with replacement, each item with both answers."""
     try:
         from scipy.stats import bootstrap
     except ImportError:
         raise MissingLibrary("scipy", "measure", "the paired bootstrap") from None
+    reference, option, truth = pair.reference, pair.option, pair.truth
     differences = None
     if metric.per_item is not None:
         differences = metric.sign * (metric.per_item(reference, truth) - metric.per_item(option, truth))
