@@ -9,6 +9,7 @@ import pytest
 
 from unitcost.errors import BadFile, UnitcostError
 from unitcost.measure.anchors import write_anchors
+from unitcost.measure.answering import answers
 from unitcost.measure.eval_data import read_eval
 from unitcost.measure.one_runtime import Job, measure
 from unitcost.measure.runtimes import RUNTIMES
@@ -55,6 +56,18 @@ def test_answers_are_exact_at_every_batch_in_every_runtime(runtime: str, tmp_pat
     assert {anchor["name"] for anchor in found["anchors"] if anchor["timing"]} == {
         "anchor-matmul", "anchor-conv", "anchor-pointwise"
     }  # fmt: skip
+
+
+def test_classes_that_are_told_by_place_get_the_names_of_the_labels():
+    labels = np.array(["b", "a", "c", "a"])
+    assert answers(np.array([[1], [0], [2], [0]]), labels).tolist() == labels.tolist()
+    assert answers(np.array([[0.1, 0.8, 0.1]]), labels).tolist() == ["b"]
+    assert answers(np.array([["c"]]), labels).tolist() == ["c"]
+    assert answers(np.array([[3], [1]]), np.array([3, 1])).tolist() == [3, 1]
+    with pytest.raises(UnitcostError, match="tells 5 classes and the labels name 3"):
+        answers(np.array([[4]]), labels)
+    with pytest.raises(UnitcostError, match="tells 2 classes and the labels name 3"):
+        answers(np.array([[0.1, 0.9]]), labels)
 
 
 def test_the_anchors_are_the_same_files_each_time(tmp_path: Path):

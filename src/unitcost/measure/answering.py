@@ -58,18 +58,24 @@ def answers(raw: Array, labels: Array | None, *, is_score: bool = False) -> Arra
     flat = raw.reshape(len(raw), -1)
     if is_score:
         return np.asarray(flat[:, -1], dtype=np.float64)
-    if flat.shape[1] == 1 or raw.dtype.kind not in "f":
-        return np.asarray(flat[:, 0])
-    best = flat.argmax(axis=1)
-    if labels is None or labels.dtype.kind not in "USO":
-        return np.asarray(best)
-    names = np.unique(labels.astype(str))
-    if len(names) != flat.shape[1]:
+    is_named = labels is not None and labels.dtype.kind in "USO"
+    if flat.shape[1] == 1 or raw.dtype.kind != "f":
+        said = np.asarray(flat[:, 0])
+        return _names(said, labels) if is_named and said.dtype.kind in "iu" else said
+    best = np.asarray(flat.argmax(axis=1))
+    return _names(best, labels, flat.shape[1]) if is_named else best
+
+
+def _names(places: Array, labels: Array | None, classes: int | None = None) -> Array:
+    """Names of classes that are told by place: the labels in alphabetical order."""
+    names = np.unique(np.asarray(labels).astype(str))
+    told = int(places.max()) + 1 if classes is None else classes
+    if told > len(names) or (classes is not None and told < len(names)) or int(places.min()) < 0:
         raise UnitcostError(
-            f"the model tells {flat.shape[1]} classes and the labels name {len(names)}",
+            f"the model tells {told} classes and the labels name {len(names)}",
             mend="give labels as numbers, or a model that answers with names",
         )
-    return np.asarray(names[best])
+    return np.asarray(names[places])
 
 
 def _place(names: Sequence[str], output: str) -> int:
