@@ -40,12 +40,24 @@ def metered(**changes: Any) -> MeteredQuantity:
         ("description", "Claude Opus 5 Input Tokens", "Claude Opus 5", "input", ""),
         ("description", "Claude Sonnet 5 Cache Read Tokens", "Claude Sonnet 5", "cache_read", ""),
         ("description", "Claude Sonnet 5 Cache Write 1h Tokens", "Claude Sonnet 5", "cache_write_1h", ""),
+        ("description", "Fresh input tokens of heron-2", "heron-2", "input", ""),
+        ("description", "Cache write tokens of heron-2", "heron-2", "cache_write", ""),
+        ("meter", "Fresh input tokens", "Heron 4", "input", ""),
+        ("meter", "Uncached input tokens", "Heron 4", "input", ""),
     ],
 )
 def test_names_of_meters(column: str, name: str, model: str, token_class: str, variant: str) -> None:
     found = token_meter(metered(service="Heron 4 (Amazon Bedrock Edition)", **{column: name}))
     assert found is not None
     assert (found.model, found.token_class, found.variant) == (model, token_class, variant)
+
+
+def test_the_description_names_the_model_where_the_meter_names_none() -> None:
+    found = token_meter(
+        metered(meter="Fresh input tokens", description="Fresh input tokens of heron-2", service="Model API")
+    )
+    assert found is not None
+    assert found.model == "heron-2"
 
 
 @pytest.mark.parametrize(

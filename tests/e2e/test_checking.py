@@ -33,7 +33,7 @@ def test_only_outputs_are_loaded(desk: Desk) -> None:
     desk.load(str(outputs))
     found = answers(desk)
     assert found["Is anything loaded?"] == ("warn", "no: the ledger holds no charges, only 1 file without any")
-    assert found["Was every row accepted?"] == ("ok", "yes: 1 of 1 file")
+    assert found["Was every row accepted?"] == ("ok", "yes: 1 row of 1 file")
 
 
 def test_the_range_holds_no_charges(desk: Desk) -> None:

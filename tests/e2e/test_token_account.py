@@ -336,5 +336,31 @@ def test_tokens_on_a_bill_have_a_price_without_calls(desk: Desk) -> None:
     (line,) = found["metered"]
     assert (line["provider"], line["input_tokens"], line["per_mtok_input"]) == ("aws", "7500000", "0.8")
     assert (line["output_tokens"], line["per_mtok_output"]) == ("1250000", "3.2")
+    assert (line["cost"], line["blend"]) == ("10", "85.71 % input")
+    assert line["per_mtok_blended"].startswith("1.142857142857142857")
     assert found["models"] == {}
     assert found["coverage"] is None
+    (row,) = (
+        line for line in desk.run("report", "--section", "tokens").stdout.splitlines() if line.startswith("Nova ")
+    )
+    assert row.split() == ["Nova", "API", "bill", "10.00", "0.8000", "3.200", "1.143", "85.71", "%", "input"]
+
+
+def test_own_machines_alone_have_a_price_per_million_tokens(desk: Desk) -> None:
+    usage = "resource,start,end,quantity,usd_per_hour\nheron,2031-06-10T00:00:00Z,2031-06-10T01:00:00Z,1,3.20\n"
+    made = "heron,2031-06-10,input tokens,12000000\nheron,2031-06-10,output tokens,3000000\n"
+    desk.load(str(desk.write("usage.csv", usage)), "--currency", "USD", "--provider", "own")
+    desk.load(str(desk.write("made.csv", "service,day,unit,quantity\n" + made)))
+    line = tokens(desk)["own"]["USD"]["heron"]
+    assert (line["cost"], line["blend"]) == ("3.2", "80.00 % input")
+    assert desk.run("report", "--section", "tokens").exit_code == 0
+
+
+def test_a_model_on_own_machines_is_not_called_an_api(lab: Desk) -> None:
+    put(
+        lab,
+        [{"model": "own-heron", "provider": "", "input_tokens": 1_000}, {"input_tokens": 1_000, "output_tokens": 1}],
+    )
+    lines = lab.run("report", "--section", "tokens").stdout.splitlines()
+    (row,) = (line for line in lines if line.startswith("own-heron"))
+    assert "own machines" in row

@@ -33,7 +33,9 @@ _AFTER_MODEL = re.compile(
     r"[-_ ]+(cached?|cchd|prompt|input|inp|output|outp|opt|batch|flex|audio|aud|image|img|text|mantle|pp|tokens?)(?![a-z])",
     re.IGNORECASE,
 )
-_FOR_MODEL = re.compile(r"tokens? for (\S.*)$", re.IGNORECASE)
+_FOR_MODEL = re.compile(r"tokens? (?:for|of) (\S.*)$", re.IGNORECASE)
+#: Words before `input` that are about tokens and name no model.
+_NO_MODEL = _CACHE | _WRITE | _INPUT | _OUTPUT | {"read", "reads", "fresh", "uncached", "non", "regular"}
 _REGION = re.compile(r"^(?:[A-Z]{2,4}[0-9]?[-_])(?:MP:[A-Z0-9]+_)?")
 _EDITION = re.compile(r" *\((Amazon )?Bedrock Edition\)$", re.IGNORECASE)
 _UNIT = re.compile(r"([0-9][0-9,]*)? *(k|m|thousand|million)? *(tokens?|units?|count)?", re.IGNORECASE)
@@ -102,9 +104,7 @@ def _class_of(words: frozenset[str]) -> TokenClass | None:
 
 def _model_of(name: str) -> str:
     named = _FOR_MODEL.search(name)
-    if named:
-        return named.group(1)
     bare = _REGION.sub("", name)
     found = _AFTER_MODEL.search(bare)
-    model = bare[: found.start()].strip(" -_") if found else ""
-    return "" if _words(model) <= _CACHE | _WRITE | _INPUT | _OUTPUT | {"read"} else model
+    model = named.group(1) if named else bare[: found.start()].strip(" -_") if found else ""
+    return "" if _words(model) <= _NO_MODEL else model

@@ -111,7 +111,11 @@ def blend_of(input_tokens: Figure, output_tokens: Figure) -> str:
     if input_tokens.value is None or output_tokens.value is None:
         known = [name for name, side in (("input", input_tokens), ("output", output_tokens)) if side.value is not None]
         return f"{known[0]} only" if known else ""
-    taken, made = input_tokens.value, output_tokens.value
+    return mix_of(input_tokens.value, output_tokens.value)
+
+
+def mix_of(taken: Decimal, made: Decimal) -> str:
+    """Share of the input among input and output tokens, in words; empty without tokens."""
     whole = money.add([taken, made])
     if not whole:
         return ""

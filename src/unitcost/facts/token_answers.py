@@ -153,10 +153,10 @@ class MeteredTokens:
 
     Parameters
     ----------
-    input_cost, output_cost
+    cost, input_cost, output_cost
         By the cost that the report adds up.
-    per_input, per_output
-        Cost of a million tokens; None where there are none.
+    per_input, per_output, blended
+        Cost of a million tokens; None where there are none. `blend` names the mix of the blended price.
     """
 
     provider: str
@@ -167,8 +167,11 @@ class MeteredTokens:
     output_tokens: Decimal
     input_cost: Decimal
     output_cost: Decimal
+    cost: Decimal
     per_input: Decimal | None
     per_output: Decimal | None
+    blended: Decimal | None
+    blend: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

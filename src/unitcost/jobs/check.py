@@ -167,7 +167,11 @@ def _rows(books: _Books, listed: int) -> Iterator[Check]:
             + (f"; `--rejects {aside}` lists them all with their reasons" if listed < aside else ""),
         )  # fmt: skip
     elif read:
-        yield Check(question="Was every row accepted?", verdict="ok", answer=f"yes: {read:,} of {_files(books.loads)}")
+        yield Check(
+            question="Was every row accepted?",
+            verdict="ok",
+            answer=f"yes: {read:,} {'row' if read == 1 else 'rows'} of {_files(books.loads)}",
+        )
 
 
 def _currencies(books: _Books) -> Iterator[Check]:

@@ -43,7 +43,7 @@ _APART: tuple[tuple[str, Callable[[TokenGroup], bool]], ...] = (
 def token_account(
     asking: Asking, amounts: Amounts, priced: PricedCalls | None, costs: Sequence[UnitCost]
 ) -> TokenAccount | None:
-    """Account of the calls of a selection, beside services on own machines; None without calls and without tokens on a bill.
+    """Account of the calls of a selection, beside services on own machines; None where nothing counts tokens.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ def token_account(
     """
     metered = metered_tokens(asking)
     if priced is None or not priced.groups:
-        if not metered:
-            return None
         priced = _NO_CALLS
     sums = TokenSums(priced=priced, amounts=amounts)
     if asking.currency:
         kept = tuple(g for g in priced.groups if g.sum.group.currency in ("", asking.currency))
         sums = TokenSums(priced=_only(priced, kept), amounts=amounts)
-    groups = sums.priced.groups
+    groups, own = sums.priced.groups, own_serving(costs, at=sums.at)
+    if not (groups or metered or own):
+        return None
     states = sums.costs("calls-state", ("state",), groups)
     coverage = price_coverage(
         TokenUse(model=group.model, tokens=tokens_of([group]), state=_hosting(group)) for group in groups
     )
     return TokenAccount(
         spend={unit: amounts.total("calls", unit, list(found.values()), label="calls") for unit, found in states.items()},
-        own=own_serving(costs, at=sums.at), models=lines(sums, MODELS),
+        own=own, models=lines(sums, MODELS),
         teams=lines(sums, TEAMS), projects=lines(sums, PROJECTS), keys=lines(sums, KEYS),
         states={unit: {str(key[0]): figure for key, figure in found.items()} for unit, found in states.items()},
         apart=_apart(sums), compared=_compared(groups), bills=bills(asking, sums), reserved=reserved(asking, sums), metered=metered,

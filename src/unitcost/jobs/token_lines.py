@@ -11,7 +11,7 @@ from unitcost import money
 from unitcost.economics.token_costs import Made, Side, nothing, token_cost
 from unitcost.facts.naming import spelt
 from unitcost.facts.token_account import TokenGroup
-from unitcost.facts.token_answers import TokenCost
+from unitcost.facts.token_answers import Hosted, TokenCost
 from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.token_sums import CALLED, STANDS, CountColumn, TokenSums, tokens_of
 from unitcost.report.amounts import ByUnit, Key
@@ -59,6 +59,11 @@ def lines(sums: TokenSums, grouping: Grouping) -> dict[str, list[TokenCost]]:
     return found
 
 
+def _self_hosted(groups: Sequence[TokenGroup]) -> bool:
+    """Whether all calls went to models that run on own machines."""
+    return bool(groups) and all(group.sum.group.state == "self-hosted" for group in groups)
+
+
 class _Maker:
     """Makes the lines of one grouping."""
 
@@ -87,8 +92,9 @@ class _Maker:
         groups = [group for key in keys for group in self.by_unit[unit][key]]
         covered = [group for group in groups if group.sum.group.state in STANDS]
         low, high = self._bounds(covered)
+        hosted: Hosted = "own" if _self_hosted(groups) else "api"
         made = Made(
-            path=self.grouping.path, name=name, hosted="api", cost=self._sum(self.cost, unit, name, keys, "cost"),
+            path=self.grouping.path, name=name, hosted=hosted, cost=self._sum(self.cost, unit, name, keys, "cost"),
             covered_tokens=self._count(unit, name, keys, "tokens", CALLED),
             covered_calls=self._count(unit, name, keys, "calls", STANDS),
             input_tokens=self._count(unit, name, keys, "input_tokens"),

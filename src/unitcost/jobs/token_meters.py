@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unitcost import money
 from unitcost.attribution.token_meters import token_meter, tokens_of
-from unitcost.economics.token_costs import amount_per_mtok
+from unitcost.economics.token_costs import amount_per_mtok, mix_of
 from unitcost.facts.token_answers import MeteredTokens
 from unitcost.facts.tokens import INPUT_CLASSES
 from unitcost.jobs.token_bills import seller
@@ -34,7 +34,7 @@ def metered_tokens(asking: Asking) -> list[MeteredTokens]:
         key = (seller(charge.provider), meter.model, meter.variant, charge.currency)
         found[key][meter.token_class in INPUT_CLASSES].append((tokens, cost))
     lines = [_line(key, sides.get(True, []), sides.get(False, [])) for key, sides in found.items()]
-    return sorted(lines, key=lambda line: (-money.add([line.input_cost, line.output_cost]), line.provider, line.model))
+    return sorted(lines, key=lambda line: (-line.cost, line.provider, line.model))
 
 
 def _line(key: tuple[str, str, str, str], taken: _Amounts, made: _Amounts) -> MeteredTokens:
@@ -42,8 +42,10 @@ def _line(key: tuple[str, str, str, str], taken: _Amounts, made: _Amounts) -> Me
         (money.add(tokens for tokens, _ in side), money.add(cost for _, cost in side)) for side in (taken, made)
     )
     provider, model, variant, currency = key
+    cost, tokens = money.add([input_cost, output_cost]), money.add([input_tokens, output_tokens])
     return MeteredTokens(
         provider=provider, model=model, variant=variant, currency=currency, input_tokens=input_tokens,
         output_tokens=output_tokens, input_cost=input_cost, output_cost=output_cost,
         per_input=amount_per_mtok(input_cost, input_tokens), per_output=amount_per_mtok(output_cost, output_tokens),
+        cost=cost, blended=amount_per_mtok(cost, tokens), blend=mix_of(input_tokens, output_tokens),
     )  # fmt: skip

@@ -128,7 +128,9 @@ class Report:
         known = {section.key for section in self.sections}
         for key in keys:
             if key not in known:
-                raise UnknownName("section", key, known)
+                raise UnknownName(
+                    "section", key, known, mend=f"sections that have something to show here: {', '.join(sorted(known))}"
+                )
         return replace(self, sections=tuple(section for section in self.sections if section.key in keys))
 
     def figures(self) -> dict[str, Figure]:

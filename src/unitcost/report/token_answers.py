@@ -102,6 +102,7 @@ def _metered(line: MeteredTokens) -> dict[str, Any]:
         "input_tokens": money.text(line.input_tokens), "output_tokens": money.text(line.output_tokens),
         "input_cost": money.text(line.input_cost), "output_cost": money.text(line.output_cost),
         "per_mtok_input": _amount(line.per_input), "per_mtok_output": _amount(line.per_output),
+        "cost": money.text(line.cost), "per_mtok_blended": _amount(line.blended), "blend": line.blend or None,
     }  # fmt: skip
 
 

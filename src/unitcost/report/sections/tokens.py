@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, Reserved, TokenAccount, TokenCost
+from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, MeteredTokens, Reserved, TokenAccount, TokenCost
 from unitcost.figure import Basis, Figure, figure_id
 from unitcost.report import charts
 from unitcost.report.inputs import ReportInput
-from unitcost.report.model import Column, Section, Table
+from unitcost.report.model import Cell, Column, Section, Table
 from unitcost.report.sections.tables import TOP
 
 _HOSTED = {"api": "API", "own": "own machines"}
+_BILLED = "API bill"
 _OWNERS = ("team", "project", "key")
 
 
 def tokens(given: ReportInput) -> Section | None:
-    """Token account; None when no calls are loaded."""
+    """Token account; None where nothing counts tokens."""
     account = given.tokens
     if account is None:
         return None
@@ -37,16 +38,19 @@ class _Tables:
 
     def all(self) -> Iterator[Table]:
         account = self.account
-        for unit in sorted({*account.models, *account.own}):
-            yield self.side_by_side(unit, [*account.models.get(unit, []), *account.own.get(unit, [])])
+        billed = [line for line in account.metered if not self.has_calls(line)]
+        for unit in sorted({*account.models, *account.own, *(line.currency for line in billed)}):
+            lines = [*account.models.get(unit, []), *account.own.get(unit, [])]
+            yield self.side_by_side(unit, lines, [line for line in billed if line.currency == unit][:TOP])
         for name, by_unit in zip(_OWNERS, (account.teams, account.projects, account.keys), strict=True):
             for unit, lines in by_unit.items():
                 yield self.owners(name, unit, lines)
         yield from (self.apart(unit, rows) for unit, rows in account.apart.items() if rows)
         yield from (self.bills(unit, rows) for unit, rows in account.bills.items() if any(row.billed for row in rows))
         yield from (self.reserved(unit, rows) for unit, rows in account.reserved.items() if rows)
-        if account.metered:
-            yield self.metered()
+        beside_calls = [line for line in account.metered if self.has_calls(line)]
+        if beside_calls:
+            yield self.metered(beside_calls)
         if account.compared:
             yield self.compared()
         if account.cache:
@@ -54,21 +58,52 @@ class _Tables:
         if account.unpriced:
             yield self.unpriced()
 
-    def side_by_side(self, unit: str, lines: Sequence[TokenCost]) -> Table:
+    def has_calls(self, line: MeteredTokens) -> bool:
+        """Whether calls of the provider of a line of the bill are loaded too."""
+        return any(
+            row.called is not None and row.provider == line.provider
+            for rows in self.account.bills.values()
+            for row in rows
+        )
+
+    def side_by_side(self, unit: str, lines: Sequence[TokenCost], billed: Sequence[MeteredTokens]) -> Table:
         columns = (
             Column(name="model or service"), Column(name="where"), Column(name=unit, kind="money"),
             Column(name="input tokens", kind="count", spare=True), Column(name="output tokens", kind="count", spare=True),
             Column(name="per M input", kind="unit"), Column(name="per M output", kind="unit"),
             Column(name="per M blended", kind="unit"), Column(name="blend"),
         )  # fmt: skip
-        rows = tuple(
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
             (
                 line.name, _HOSTED[line.hosted], line.cost, line.input_tokens, line.output_tokens, line.per_input,
                 line.per_output, line.blended, _doubt(line, self.account),
             )
             for line in lines
         )  # fmt: skip
+        rows = (*rows, *(self.billed(line) for line in billed))
         return Table(columns=columns, rows=rows, unit=unit, caption=f"Per million tokens, {unit}")
+
+    def billed(self, line: MeteredTokens) -> tuple[Cell, ...]:
+        """Row of what the meters of a bill count, as long as no calls tell more."""
+        name, counts, prices = self.meter(line)
+        steps = ("metered", line.provider or "none", name or "none", line.currency)
+        blended = self.price((*steps, "per", "blended"), line.blended, line.currency)
+        several = len({one.provider for one in self.account.metered}) > 1
+        named = f"{line.provider}/{name}" if several and line.provider else name
+        return (
+            named or None, _BILLED, self.number((*steps, "cost"), line.cost, line.currency), *counts, *prices, blended, line.blend,
+        )  # fmt: skip
+
+    def meter(self, line: MeteredTokens) -> tuple[str, list[Figure], list[Figure | None]]:
+        """Name, tokens and prices of both sides."""
+        name = f"{line.model} ({line.variant})" if line.variant else line.model
+        steps = ("metered", line.provider or "none", name or "none", line.currency)
+        sides = (("input", line.input_tokens, line.per_input), ("output", line.output_tokens, line.per_output))
+        counts = [self.number((*steps, side), value, "tokens") for side, value, _ in sides]
+        return name, counts, [self.price((*steps, "per", side), price, line.currency) for side, _, price in sides]
+
+    def price(self, steps: Sequence[str], value: Decimal | None, currency: str) -> Figure | None:
+        return None if value is None else self.number(steps, value, f"{currency}/million tokens")
 
     def owners(self, name: str, unit: str, lines: Sequence[TokenCost]) -> Table:
         columns = (
@@ -131,27 +166,17 @@ class _Tables:
             columns=columns, rows=cells, unit=unit, caption="A flat price, spread over the calls of its provider"
         )
 
-    def metered(self) -> Table:
+    def metered(self, lines: Sequence[MeteredTokens]) -> Table:
         columns = (
             Column(name="tokens on bills"), Column(name="provider"), Column(name="input tokens", kind="count"),
             Column(name="output tokens", kind="count"), Column(name="per M input", kind="unit"),
             Column(name="per M output", kind="unit"), Column(name="currency"),
         )  # fmt: skip
         rows = []
-        for line in self.account.metered[:TOP]:
-            name = f"{line.model} ({line.variant})" if line.variant else line.model
-            steps = ("metered", line.provider or "none", name or "none", line.currency)
-            unit = f"{line.currency}/million tokens"
-            counts = [
-                self.number((*steps, side), value, "tokens")
-                for side, value in (("input", line.input_tokens), ("output", line.output_tokens))
-            ]
-            prices = [
-                None if value is None else self.number((*steps, "per", side), value, unit)
-                for side, value in (("input", line.per_input), ("output", line.per_output))
-            ]
+        for line in lines[:TOP]:
+            name, counts, prices = self.meter(line)
             rows.append((name or None, line.provider or None, *counts, *prices, line.currency))
-        more = f"; {len(self.account.metered) - TOP} more" if len(self.account.metered) > TOP else ""
+        more = f"; {len(lines) - TOP} more" if len(lines) > TOP else ""
         return Table(
             columns=columns, rows=tuple(rows), caption=f"As the meters of bills count them, cached input included{more}"
         )
@@ -222,7 +247,10 @@ class _Tables:
 
 def _doubt(line: TokenCost, account: TokenAccount) -> str:
     """The blend, and what makes the cost less than certain."""
-    parts = [line.blend]
+    unused = line.hosted == "own" and line.blended.value is None and line.cost.value is not None
+    parts = ["no tokens" if unused else line.blend]
+    if line.unpriced_tokens:
+        parts.insert(0, f"unpriced {line.unpriced_tokens:,}")
     if (
         line.cost.value is not None
         and line.low is not None
@@ -231,8 +259,6 @@ def _doubt(line: TokenCost, account: TokenAccount) -> str:
         parts.append(
             f"cost {charts.grouped(line.low)} to {charts.grouped(line.high) if line.high is not None else 'unknown'}"
         )
-    if line.unpriced_tokens:
-        parts.append(f"{line.unpriced_tokens:,} tokens unpriced")
     return "; ".join(part for part in parts if part)
 
 
@@ -246,6 +272,10 @@ def _notes(account: TokenAccount) -> Iterator[str]:
         yield f"Calls in {unit}: {known}."
     if account.self_hosted:
         yield f"{', '.join(account.self_hosted)} runs on own machines: its cost is in their bill."
+    if account.metered:
+        yield "Tokens on bills are those that their meters name, cached input included."
+    if any(account.own.values()):
+        yield "Own machines cost what they were paid for, idle hours included, and have one price for input and output together."
     if not account.models:
         yield "No calls are loaded: a gateway's spend log, traces or a provider's usage would tell who called what."
         return

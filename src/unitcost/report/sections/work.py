@@ -70,7 +70,7 @@ def _notes(given: ReportInput, work: WorkAnswers) -> list[str]:
     unpriced = money.add(row.unpriced_hours.value or money.ZERO for row in work.accounts)
     if unpriced:
         notes.append(
-            f"{money.round_places(unpriced, 1)} hours that are charged for have no price: they are unpriced, not free. "
+            f"{money.round_places(unpriced, 1):,} hours that are charged for have no price: they are unpriced, not free. "
             "State prices under [work]; where a bill names the machine, the section Capacity has what was paid."
         )
     elif given.work and given.work.capacity:
