@@ -54,3 +54,18 @@ def test_a_driver_that_a_rule_gives_to_tax_is_shown(desk: Desk) -> None:
     report = desk.report()
     assert report["drivers"]["USD"] == {"credit": "5", "overhead": "30", "unknown": "10"}
     assert report["largest_driver"]["USD"] == "overhead"
+
+
+def test_no_command_passes_on_what_steers_a_terminal(desk: Desk) -> None:
+    name = "\x1b[31mkea\x1b]0;title\x07"
+    rows = f"c1,{name},lab,2031-06-01,10,0.1,USD\nc2,otter,lab,2031-06-01,{name},,\n"
+    header = "call_id,model,provider,called_at,input_tokens,reported_cost,reported_currency\n"
+    loaded = desk.run("load", str(desk.write("calls.csv", header + rows)))
+    figure = next(iter(desk.report()["tokens"]["models"]["USD"].values()))["figure"]
+    results = [
+        loaded, desk.run("check"), desk.run("report", "--section", "tokens"), desk.run("explain", figure), desk.run("explain", name),
+        desk.run("report", "--section", name),
+    ]  # fmt: skip
+    for result in results:
+        assert not {"\x1b", "\x07"} & set(result.output)
+    assert "\\u001b" in results[2].output

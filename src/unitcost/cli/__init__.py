@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
         except UnitcostError as error:
             if ctx.params.get("debug"):
                 _print_traceback(error)
-            click.echo(str(error), err=True)
+            click.echo(_printable(str(error)), err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
@@ -91,6 +91,13 @@ class LazyGroup(click.Group):
                 _print_traceback(error)
             click.echo(str(_of_system(error)), err=True)
             ctx.exit(1)
+
+
+def _printable(text: str) -> str:
+    """Text in which what steers a terminal is spelt out, line by line."""
+    from unitcost.facts.paths import printable
+
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _of_system(error: OSError) -> UnitcostError:

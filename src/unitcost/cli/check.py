@@ -68,13 +68,15 @@ def _print_json(outcome: CheckOutcome) -> None:
 
 
 def _print(outcome: CheckOutcome) -> None:
+    from unitcost.cli.output import say
+
     marks = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
     for check in outcome.checks:
-        click.echo(f"{marks[check.verdict]}  {check.question}  {check.answer}")
+        say(f"{marks[check.verdict]}  {check.question}  {check.answer}")
         if check.mend:
-            click.echo(f"      mend: {check.mend}")
+            say(f"      mend: {check.mend}")
     for file, reject in outcome.rejects:
-        click.echo(f"set aside  {file}, row {reject.row}: {_of_cell(reject)}{reject.reason}")
+        say(f"set aside  {file}, row {reject.row}: {_of_cell(reject)}{reject.reason}")
 
 
 def _of_cell(reject: Reject) -> str:

@@ -33,7 +33,7 @@ def command(figure: str, by: str, limit: int, as_json: bool, **said: Any) -> Non
 
         print_json({"schema_version": 1, **shape.as_data(found.figure, found.rows_of)})
         return
-    from unitcost.cli.output import terminal_width
+    from unitcost.cli.output import say, terminal_width
 
     for line in shape.as_lines(found.figure, found.rows_of, width=terminal_width()):
-        click.echo(line)
+        say(line)

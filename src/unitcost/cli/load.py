@@ -81,15 +81,15 @@ def _options(said: dict[str, Any]) -> ReadOptions:
 
 
 def _print(outcome: LoadOutcome) -> None:
-    from unitcost.cli.output import print_table
+    from unitcost.cli.output import print_table, say
     from unitcost.jobs.ingest import reject_words, table
 
     if outcome.records:
         print_table(*table(outcome))
     for record in outcome.records:
         for sentence in (*record.flags, *record.notes):
-            click.echo(f"{record.file}: {sentence}", err=True)
+            say(f"{record.file}: {sentence}", err=True)
     for line in reject_words(outcome):
-        click.echo(line, err=True)
+        say(line, err=True)
     for _, error in outcome.failures:
-        click.echo(str(error), err=True)
+        say(str(error), err=True)

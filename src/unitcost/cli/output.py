@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from unitcost.facts.paths import printable
 from unitcost.report.model import Report, Section, Table
 from unitcost.report.printed import heading, printed, shown
 
@@ -35,6 +36,11 @@ _ELLIPSIS = "…"
 def print_json(data: Any) -> None:
     """Print data as JSON on standard output, keys in the order given."""
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line as it is; what a file wrote to steer a terminal is spelt out."""
+    click.echo("\n".join(map(printable, text.split("\n"))), err=err)
 
 
 def terminal_width() -> int:
@@ -104,7 +110,7 @@ def print_report(report: Report, *, keys: Collection[str] = (), width: int = 0) 
     console = Console(width=width or None, highlight=False)
     _say(console, heading(report), "bold")
     for message in report.messages:
-        click.echo(f"! {message}", err=True)
+        say(f"! {message}", err=True)
     if report.tiles:
         tiles = [[tile.name, shown(tile.figure, tile.kind), tile.beside] for tile in report.tiles]
         print_table(["", "", ""], tiles, numeric=(False, True, False), width=width)
@@ -166,7 +172,7 @@ def _paragraph(console: Console, text: str, style: str = "") -> None:
 
 def _say(console: Console, line: str, style: str) -> None:
     """Print one line as it is: never broken, never cut."""
-    console.print(Text(line, style=style), soft_wrap=True)
+    console.print(Text(printable(line), style=style), soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ def print_page(page: PlanPage) -> None:
 
     click.echo(f"{page.title} · {page.subtitle}")
     for message in page.messages:
-        click.echo(f"! {message}", err=True)
+        output.say(f"! {message}", err=True)
     for tile in page.tiles:
         beside = f" ({tile.beside})" if tile.beside else ""
         output.print_paragraph(f"{tile.name}: {tile.value}{beside}")

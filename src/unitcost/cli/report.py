@@ -35,6 +35,7 @@ def command(
 
     Exit codes: 0 in order, 3 when an invoice differs from the ledger.
     """
+    from unitcost.cli.output import say
     from unitcost.jobs.review import review
     from unitcost.jobs.selecting import dimensions, select
     from unitcost.jobs.workspace import open_workspace
@@ -46,7 +47,7 @@ def command(
     selection = select(workspace.settings, **said)
     report = review(workspace, selection, by=dimensions(by), currency=currency)
     for message in report.messages if (html or csv_file) and not as_json else ():
-        click.echo(f"! {message}", err=True)
+        say(f"! {message}", err=True)
     deliver(report, as_json=as_json, html=html, csv_file=csv_file, only=only)
     click.get_current_context().exit(0 if report.closes or warn_only else 3)
 
