@@ -364,3 +364,54 @@ def test_a_model_on_own_machines_is_not_called_an_api(lab: Desk) -> None:
     lines = lab.run("report", "--section", "tokens").stdout.splitlines()
     (row,) = (line for line in lines if line.startswith("own-heron"))
     assert "own machines" in row
+
+
+def bucket(day: int, count: int) -> dict[str, Any]:
+    """A day of June 2031 in an answer of OpenAI's usage API: calls of 1,000 tokens in and out."""
+    start = int((AT.replace(day=day, hour=0)).timestamp())
+    result = {
+        "object": "organization.usage.completions.result", "input_tokens": 1_000 * count, "output_tokens": 1_000 * count,
+        "input_cached_tokens": 0, "num_model_requests": count, "model": "otter-2031-01-01",
+    }  # fmt: skip
+    return {"object": "bucket", "start_time": start, "end_time": start + 86_400, "results": [result]}
+
+
+@pytest.fixture
+def reported(desk: Desk) -> Desk:
+    """A desk with a usage report of two days: two calls on the 10th, three on the 11th."""
+    desk.write("prices.csv", "model,provider,input_usd_per_mtok,output_usd_per_mtok\notter,openai,2,8\n")
+    desk.write("unitcost.toml", '[prices]\nfiles = ["prices.csv"]\naliases = { "otter-2031-01-01" = "openai/otter" }\n')
+    page = {"object": "page", "data": [bucket(10, 2), bucket(11, 3)], "has_more": False}
+    desk.load(str(desk.write("usage.json", json.dumps(page))))
+    return desk
+
+
+def test_a_usage_report_beside_the_calls_of_its_days_counts_once(reported: Desk) -> None:
+    assert tokens(reported)["spend"] == {"USD": "0.05"}
+    put(reported, [{"provider": "", "model": "openai/otter", "input_tokens": 1_000, "output_tokens": 1_000}] * 2)
+    found = tokens(reported)
+    line = found["models"]["USD"]["openai/otter"]
+    assert (line["cost"], line["input_tokens"], line["calls"]) == ("0.05", 5_000, 5)
+    assert (found["priced_tokens"], found["states"]) == (10_000, {"USD": {"computed": "0.05"}})
+    (note,) = [note for note in found["notes"] if "usage report" in note]
+    assert "openai tells of 4,000 tokens on days of 2031-06" in note
+    checked = reported.run("check", "--min-coverage", "1")
+    assert (checked.exit_code, "100.0 % of 10,000" in checked.output) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "apart", [{"status": "cached"}, {"model": "own-otter"}, {"called_at": None}, {"provider": "lab"}]
+)
+def test_calls_that_a_provider_never_saw_leave_its_usage_report_alone(reported: Desk, apart: dict[str, Any]) -> None:
+    reported.write("unitcost.toml", (reported.folder / "unitcost.toml").read_text() + 'self_hosted = ["own-*"]\n')
+    put(reported, [{"provider": "openai", "model": "otter", "input_tokens": 1_000, "output_tokens": 1_000, **apart}])
+    line = tokens(reported)["models"]["USD"]["openai/otter"]
+    assert line["input_tokens"] - 1_000 * ("provider" not in apart and "model" not in apart) == 5_000
+
+
+def test_two_usage_reports_of_one_day_count_once(reported: Desk) -> None:
+    activity = "date,model,n_context_tokens_total,n_generated_tokens_total,n_requests\n2031-06-10,otter-2031-01-01,2000,2000,2\n"
+    reported.load(str(reported.write("activity.csv", activity)))
+    found = tokens(reported)
+    assert found["models"]["USD"]["openai/otter"]["input_tokens"] == 5_000
+    assert any("4,000 tokens" in note for note in found["notes"])

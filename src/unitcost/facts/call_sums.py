@@ -12,9 +12,12 @@ from unitcost.facts.tokens import Fee, TokenClass
 
 #: Which cost stands for a call. `measured`: its source says so, zero included. `computed`: tokens times the price in
 #: force. `estimated`: its source gives an estimate and no price is known. `cached`: the gateway answered from its own
-#: cache. `self-hosted`: the cost is in the machines' bill. `unpriced`: nobody knows.
-CostState = Literal["measured", "computed", "estimated", "cached", "self-hosted", "unpriced"]
-COST_STATES: tuple[CostState, ...] = ("measured", "computed", "estimated", "cached", "self-hosted", "unpriced")
+#: cache. `self-hosted`: the cost is in the machines' bill. `told-again`: a usage report of days whose calls are loaded, so it
+#: tells of the same tokens and counts nothing. `unpriced`: nobody knows.
+CostState = Literal["measured", "computed", "estimated", "cached", "self-hosted", "told-again", "unpriced"]
+COST_STATES: tuple[CostState, ...] = (
+    "measured", "computed", "estimated", "cached", "self-hosted", "told-again", "unpriced",
+)  # fmt: skip
 #: More tokens of a side than this in one row are no count of tokens.
 MOST_TOKENS = 10**15
 #: Decimal places of the price of one token that the engine multiplies with.
@@ -85,6 +88,8 @@ class CallQuestion:
     ----------
     names, self_hosted
         Distinct names in the calls, and which of them (by place) run on own machines.
+    makers
+        Provider of each name as price lists call it, in their order.
     rates
         Prices of the names.
     periods
@@ -106,6 +111,7 @@ class CallQuestion:
     by_caller: bool = False
     currency: str = "USD"
     undated: bool = True
+    makers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

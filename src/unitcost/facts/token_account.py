@@ -63,6 +63,8 @@ class PricedCalls:
         Model without a price -> names that look like it.
     repeated, repeating_children
         Rows that are not counted: another row tells of the same call, or the rows below it do.
+    told_again
+        Usage reports of days whose calls are loaded too: they tell of the same tokens, and are in no other group.
     """
 
     question: CallQuestion
@@ -71,6 +73,7 @@ class PricedCalls:
     near: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeated: int = 0
     repeating_children: int = 0
+    told_again: tuple[TokenGroup, ...] = ()
 
 
 #: Dimension -> value of a group. Only these stand in figures of the token account.

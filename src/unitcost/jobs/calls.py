@@ -27,6 +27,7 @@ from unitcost.prices.models import ModelBook
 #: Kinds of owner that calls are shown by.
 _KINDS: tuple[OwnerKind, ...] = ("team", "project")
 _CALLER = "sub_account_name"
+_TOLD_AGAIN = "told-again"
 #: Unpriced models for which near names are looked up; that is slow.
 _MOST_NEAR = 12
 #: A name that begins with a region of Bedrock, or a data zone of Azure.
@@ -52,12 +53,14 @@ def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection:
         names=names, self_hosted=frozenset(i for i, match in enumerate(matches) if match.state == "self-hosted"),
         rates=tuple(rates), periods=tuple(_periods(selection, settings, calls.span())), tag_keys=tag_keys,
         by_caller=by_caller, currency=settings.currency, undated=selection.start is None and selection.end is None,
+        makers=tuple(match.provider or name.provider for name, match in zip(names, matches, strict=True)),
     )  # fmt: skip
-    groups = tuple(_decided(calls.sums(question), question, matches, reasons, settings))
+    decided = tuple(_decided(calls.sums(question), question, matches, reasons, settings))
+    groups = tuple(group for group in decided if group.sum.group.state != _TOLD_AGAIN)
     repeated, repeating = calls.uncounted()
     return PricedCalls(
         question=question, groups=groups, matches=matches, near=_near(book, groups, matches), repeated=repeated,
-        repeating_children=repeating,
+        repeating_children=repeating, told_again=tuple(g for g in decided if g.sum.group.state == _TOLD_AGAIN),
     )  # fmt: skip
 
 

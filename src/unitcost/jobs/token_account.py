@@ -78,7 +78,7 @@ def token_account(
 def _only(priced: PricedCalls, groups: tuple[TokenGroup, ...]) -> PricedCalls:
     return PricedCalls(
         question=priced.question, groups=groups, matches=priced.matches, near=priced.near, repeated=priced.repeated,
-        repeating_children=priced.repeating_children,
+        repeating_children=priced.repeating_children, told_again=priced.told_again,
     )  # fmt: skip
 
 
@@ -182,6 +182,20 @@ def _reason(priced: PricedCalls, group: TokenGroup) -> str:
     return f"{group.reason} (region {region})" if region and group.reason else group.reason
 
 
+def _told_again(priced: PricedCalls) -> Iterator[str]:
+    """What usage reports state of calls that are loaded too, beside what these state, by provider and month."""
+    found: dict[tuple[str, str], list[TokenGroup]] = defaultdict(list)
+    for group in priced.told_again:
+        found[group.provider, group.month].append(group)
+    for (provider, month), told in sorted(found.items()):
+        counted = [group for group in priced.groups if (group.provider, group.month) == (provider, month)]
+        yield (
+            f"A usage report of {provider} tells of {tokens_of(told):,} tokens on days of {month} of which calls, or a report in "
+            f"more detail, are loaded too. They are taken for the same tokens and count once: what counts of {provider} in that "
+            f"month has {tokens_of(counted):,} tokens."
+        )
+
+
 def _notes(priced: PricedCalls) -> Iterator[str]:
     groups = priced.groups
     lifetime = sum(g.sum.lifetime_unknown for g in groups if g.sum.group.state == "computed")
@@ -198,6 +212,7 @@ def _notes(priced: PricedCalls) -> Iterator[str]:
         yield f"{uncounted} rows state no tokens; they are in no price per token."
     if priced.repeated:
         yield f"{priced.repeated} rows tell of a call that another row tells of too; each call counts once."
+    yield from _told_again(priced)
     if priced.repeating_children:
         yield f"{priced.repeating_children} spans repeat what the calls below them state; those count."
     regions = sorted({g.sum.group.region for g in groups if g.sum.group.state == "computed" and g.sum.group.region})

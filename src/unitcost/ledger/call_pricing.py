@@ -12,22 +12,28 @@ import duckdb
 from unitcost import money
 from unitcost.errors import BadPrice
 from unitcost.facts.call_sums import MOST_TOKENS, RATE_PLACES, CallPeriod, CallQuestion, RateRow
+from unitcost.facts.calls import SUM_OF_CALLS
 from unitcost.facts.tokens import FEES, INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, Fee, TokenClass
 from unitcost.ledger.bulk import insert_columns
 
 _FAR = 2**62
 _FIRST, _LAST = "TIMESTAMP '-infinity'", "TIMESTAMP 'infinity'"
+#: Whether a row is the sum of many calls, as a provider's usage report states it.
+_IS_SUM = f"contains(c.notes, '{SUM_OF_CALLS}')"
+_REPORTS = "LEFT JOIN loads l ON l.load_id = c.load_id LEFT JOIN call_views v ON v.maker = n.maker AND v.day = CAST(c.called_at AS DATE)"
 _NOTHING = f"CAST(0 AS DECIMAL(38, {RATE_PLACES}))"
 _FEE_COUNTS: dict[Fee, str] = {"request": "{0}.calls", "web_search": "coalesce({0}.web_searches, 0)"}
 
 
-def parts(question: CallQuestion, classes: Sequence[TokenClass]) -> dict[str, Any]:
+def parts(question: CallQuestion, classes: Sequence[TokenClass], *, reported: bool) -> dict[str, Any]:
     """What the query of priced calls is filled with.
 
     Parameters
     ----------
     classes
         Classes of tokens that occur; the others cost nothing to leave out.
+    reported
+        Whether there are usage reports of providers.
     """
     unknown = " AND ".join(f"{c}_tokens IS NULL" for c in TOKEN_CLASSES)
     tags = "".join(f", tags[{_literal(key)}] AS tag{place}" for place, key in enumerate(question.tag_keys))
@@ -38,6 +44,8 @@ def parts(question: CallQuestion, classes: Sequence[TokenClass]) -> dict[str, An
         "period": _period(question.periods, question.undated), "missing": _missing(classes, question.rates),
         "input": f"{_costs('r', INPUT_CLASSES, classes)} + {_fees('r')}", "output": _costs("r", OUTPUT_CLASSES, classes),
         "caller": "caller" if question.by_caller else "CAST(NULL AS VARCHAR)", "tags": tags,
+        "reports": _REPORTS if reported else "",
+        "again": f"(coalesce({_IS_SUM}, false) AND v.view IS NOT NULL AND v.view <> l.reader)" if reported else "false",
     }  # fmt: skip
 
 
@@ -59,17 +67,38 @@ def fill_names(con: duckdb.DuckDBPyConnection, question: CallQuestion) -> None:
     """Fill the table of names that calls are joined with."""
     con.execute(
         "CREATE OR REPLACE TEMP TABLE call_names (number BIGINT, provider VARCHAR, model VARCHAR, variant VARCHAR, "
-        "self_hosted BOOLEAN)"
+        "maker VARCHAR, self_hosted BOOLEAN)"
     )
     numbers = range(len(question.names))
     given: dict[str, list[Any]] = {
         "number": list(numbers), "provider": [n.provider for n in question.names],
         "model": [n.model for n in question.names], "variant": [n.variant for n in question.names],
+        "maker": list(question.makers) or [n.provider for n in question.names],
         "own": [int(number in question.self_hosted) for number in numbers],
     }  # fmt: skip
     insert_columns(
-        con, "INSERT INTO call_names SELECT number, provider, model, variant, CAST(own AS BOOLEAN) FROM given", given
+        con,
+        "INSERT INTO call_names SELECT number, provider, model, variant, maker, CAST(own AS BOOLEAN) FROM given",
+        given,
     )
+
+
+def fill_views(con: duckdb.DuckDBPyConnection) -> bool:
+    """Fill the table of the view that counts, by provider and UTC day; False where no usage report is loaded.
+
+    Calls (view '') count before sums of them, for they tell more; of several usage reports one counts. Answers of a
+    gateway's own cache and models on own machines never reached a provider.
+    """
+    if not con.execute(f"SELECT 1 FROM calls c WHERE {_IS_SUM} LIMIT 1").fetchall():
+        return False
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE call_views AS SELECT maker, CAST(called_at AS DATE) AS day, "
+        f"CASE WHEN bool_or(NOT coalesce({_IS_SUM}, false)) THEN '' ELSE max(reader) END AS view "
+        "FROM counted_calls c JOIN loads USING (load_id) "
+        "JOIN call_names n ON n.provider = coalesce(c.provider, '') AND n.model = coalesce(c.model, '') AND n.variant = c.variant "
+        "WHERE called_at IS NOT NULL AND status <> 'cached' AND NOT n.self_hosted GROUP BY ALL"
+    )
+    return True
 
 
 def fill_rates(con: duckdb.DuckDBPyConnection, rates: Sequence[RateRow]) -> None:

@@ -141,7 +141,8 @@ class CallRows:
         """Fill the tables of names and rates, and make the query of priced calls."""
         call_pricing.fill_names(self._con, question)
         call_pricing.fill_rates(self._con, question.rates)
-        return query("priced_calls").format(**call_pricing.parts(question, classes))
+        reported = call_pricing.fill_views(self._con)
+        return query("priced_calls").format(**call_pricing.parts(question, classes, reported=reported))
 
 
 def _sums_of(keys: Sequence[str], classes: Sequence[TokenClass], priced: str) -> str:

@@ -1,16 +1,18 @@
 -- Calls with the price in force when they were made, and the cost that stands for each. {tokens} are the classes that
--- occur, {input} and {output} what those of each side cost, {missing} whether a class has no price.
+-- occur, {input} and {output} what those of each side cost, {missing} whether a class has no price, {again} whether a
+-- row is of a usage report and the calls of that day are loaded too (then they, or one report, are the view that counts).
 WITH counted AS (
     SELECT *, coalesce(requests, 1) AS calls, {prompt} AS prompt, {answer} AS answer,
         {period} AS period, {no_tokens} AS uncounted, coalesce(attempt, 1) > 1 AS retry, {caller} AS caller_name{tags}
     FROM counted_calls
 ),
 priced AS (
-    SELECT c.*, n.number AS name, n.self_hosted, r.number AS rate, r.lowest, r.tiered, r.currency AS rate_currency,
+    SELECT c.*, n.number AS name, n.self_hosted, {again} AS told_again, r.number AS rate, r.lowest, r.tiered, r.currency AS rate_currency,
         CASE WHEN r.number IS NOT NULL AND NOT c.uncounted AND NOT ({missing}) THEN {input} END AS input_cost,
         CASE WHEN r.number IS NOT NULL AND NOT c.uncounted AND NOT ({missing}) THEN {output} END AS output_cost
     FROM counted c
     JOIN call_names n ON n.provider = coalesce(c.provider, '') AND n.model = coalesce(c.model, '') AND n.variant = c.variant
+    {reports}
     LEFT JOIN call_rates r ON r.name = n.number
         AND c.prompt > r.over_tokens * greatest(c.calls, 1) AND c.prompt <= r.up_to_tokens * greatest(c.calls, 1)
         AND c.prompt <= {most} AND c.answer <= {most}
@@ -24,6 +26,7 @@ priced AS (
 stated AS (
     SELECT *, input_cost + output_cost AS computed,
         CASE WHEN self_hosted THEN 'self-hosted'
+            WHEN told_again THEN 'told-again'
             WHEN status = 'cached' THEN 'cached'
             WHEN reported_cost IS NOT NULL AND cost_basis IS DISTINCT FROM 'estimated' THEN 'measured'
             WHEN input_cost IS NOT NULL THEN 'computed'
