@@ -396,3 +396,14 @@ def test_what_is_read_is_never_broken_for_good_files(tmp_path: Path) -> None:
     path = write(tmp_path / "x.json", answer(*TWO))
     found = [item for item, _ in prometheus_answers.answers(look(path, ReadOptions(), claimed))]
     assert not any(isinstance(item, Broken) for item in found)
+
+
+def test_a_share_that_is_none_is_unknown_and_said(tmp_path: Path) -> None:
+    """A negative share, and the blanks of DCGM for whole and for fractional numbers."""
+    desk = Desk(tmp_path)
+    points = [(0, 50), (60, -10), (120, 0x7FFFFFF0), (180, 140_737_488_355_328.0), (240, 50)]
+    flags = " ".join(desk.take(answer(series(BUSY, points, UUID="GPU-1"))).flags)
+    assert "DCGM says that it has no value: 3." in flags
+    with desk.ledger() as ledger:
+        [row] = ledger.gauges()
+    assert (row.mean, row.known_s, row.unknown_s) == (50.0, 120, 180)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from operator import le
 from typing import Any
 
@@ -19,6 +19,10 @@ from unitcost.readers.work.sink import Sink
 
 #: Numbers from here on cannot be summed exactly.
 _TOO_LARGE = 1e30
+#: Units of metrics that say how much of something is in use.
+_SHARES = ("percent", "ratio")
+#: The least of the numbers with which DCGM says that a value is not known (DCGM_INT32_BLANK of dcgm_structs.h).
+_BLANK = 0x7FFFFFF0
 #: More than any count, or time in seconds, that kube-state-metrics lists.
 _MOST_LISTED = 1e11
 #: Bad points of one series that are set aside one by one; the rest is counted.
@@ -30,6 +34,7 @@ _NO_NAME = "the series names no metric (`__name__`): ask for a metric itself, as
 _COUNTED = {
     "no number": "Samples that are NaN: {}. No value was known at that moment; they count as unknown, not as zero.",
     "without end": "Samples that are infinite: {}. They count as unknown.",
+    "no share": "Samples of a share that are negative, or the mark with which DCGM says that it has no value: {}. They count as unknown.",
     "back in time": "Series whose samples go back in time: {}. They are put in order.",
     "twice": "Series that stand in several places with overlapping times: {}. Of each instant one sample counts.",
     "unit unknown": "Series of a prefix cache that may count tokens or blocks: {}. The help text of the metric would tell.",
@@ -83,7 +88,7 @@ class Taker:
             self._passed[name] += not series.more
             return
         labels = {str(key): str(value) for key, value in series.labels.items()}
-        points = self._points(series, counter=metric is None or metric.kind != "gauge")
+        points = self._points(series, metric)
         if metric is None:
             self._kube.take(name, labels, [point for point in points if point[1] < _MOST_LISTED], self._row)
         elif points or not series.points:
@@ -137,26 +142,28 @@ class Taker:
 
     # --- the points -----------------------------------------------------------------------------------------
 
-    def _points(self, series: Series, *, counter: bool) -> list[Point]:
+    def _points(self, series: Series, metric: Metric | None) -> list[Point]:
         """Points that can be kept; the others are set aside."""
+        counter = metric is None or metric.kind != "gauge"
+        share = metric is not None and metric.unit in _SHARES
         try:
             ats, raw = zip(*series.points, strict=True) if series.points else ((), ())
             times, values = list(map(float, ats)), list(map(float, raw))
         except (TypeError, ValueError):
-            return self._each(series, counter=counter)
+            return self._each(series, counter=counter, share=share)
         points = list(zip(ats, values, strict=True))
         usual = not points or (
-            min(times) >= FIRST_S and max(times) < LAST_S and min(values) >= (0 if counter else -_TOO_LARGE)
-            and max(values) < _TOO_LARGE and all(map(isfinite, values)) and _are_numbers(raw)
+            min(times) >= FIRST_S and max(times) < LAST_S and min(values) >= (0 if counter or share else -_TOO_LARGE)
+            and max(values) < (_BLANK if share else _TOO_LARGE) and all(map(isfinite, values)) and _are_numbers(raw)
         )  # fmt: skip
-        return points if usual else self._each(series, counter=counter)
+        return points if usual else self._each(series, counter=counter, share=share)
 
-    def _each(self, series: Series, *, counter: bool) -> list[Point]:
+    def _each(self, series: Series, *, counter: bool, share: bool) -> list[Point]:
         kept: list[Point] = []
         bad = 0
         for point in series.points:
             try:
-                kept.append(self._point(point, counter=counter))
+                kept.append(self._point(point, counter=counter, share=share))
             except (TypeError, ValueError) as error:
                 bad += 1
                 if bad <= _POINTS_NAMED:
@@ -168,7 +175,7 @@ class Taker:
             )  # fmt: skip
         return kept
 
-    def _point(self, point: Any, *, counter: bool) -> Point:
+    def _point(self, point: Any, *, counter: bool, share: bool) -> Point:
         if not isinstance(point, list | tuple) or len(point) != 2:
             raise ValueError("a point is a time and a number")
         at, value = point[0], _number(point[1])
@@ -177,6 +184,9 @@ class Taker:
         if not isfinite(value):
             self._counts["no number" if isnan(value) else "without end"] += 1
             return at, value
+        if share and not 0 <= value < _BLANK:
+            self._counts["no share"] += 1
+            return at, nan
         if counter and value < 0:
             raise ValueError("the number is negative, which a counter never is")
         if abs(value) >= _TOO_LARGE:
