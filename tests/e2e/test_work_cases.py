@@ -59,6 +59,24 @@ def test_slurm_steps_and_requeues(desk: Desk, shared_cases: Path) -> None:
     assert found["billing"] == "accelerators"
 
 
+def test_work_without_a_price_has_no_cost_and_a_page_names_the_months_asked_for(desk: Desk) -> None:
+    dump = "JobID|Account|State|Start|End|AllocTRES\n1|lab|COMPLETED|2031-06-30T12:00:00|2031-07-01T12:00:00|gres/gpu:a100=2\n"
+    desk.load(str(desk.write("sacct.psv", dump)), "--source-timezone", "UTC")
+    bill = "Cost,From,To\n24,2031-06-30T12:00:00Z,2031-07-01T12:00:00Z\n"
+    desk.write(
+        "unitcost.toml",
+        '[[load]]\npath = "bill.csv"\ncurrency = "USD"\nperiod = "2031-06"\n'
+        'columns = { billed_cost = "Cost", charge_period_start = "From", charge_period_end = "To" }\n',
+    )
+    desk.write("bill.csv", bill)
+    desk.load()
+    (account,) = desk.report()["work"]["accounts"].values()
+    assert (account["usd"], account["unpriced_hours"]) == (None, "48")
+    shown = desk.run("report", "--section", "work", "--place", "charge", "--month", "2031-07").output
+    assert shown.startswith("Effective cost, 2031-07 ")
+    assert [line.split()[-1] for line in shown.splitlines() if line.startswith(("lab", "total"))] == ["–", "–", "–"]
+
+
 def csv_text(rows: list[dict[str, object]]) -> str:
     return "\n".join([",".join(rows[0]), *(",".join(str(cell) for cell in row.values()) for row in rows)]) + "\n"
 

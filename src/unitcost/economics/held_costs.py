@@ -67,8 +67,18 @@ class _Maker:
         return HeldCost(
             name=name, accelerator_hours=self._hours(name, "accelerator-hours", accelerators),
             core_hours=self._hours(name, "core-hours", cores),
-            cost=total(self._id(name, "cost"), parts, unit="USD", label=f"{name}, at prices of the settings"),
+            cost=self._whole(name, parts, known=bool(parts) or not unpriced),
             unpriced_hours=self._hours(name, "unpriced hours", unpriced), lives=sum(row.lives for row in rows),
+        )  # fmt: skip
+
+    def _whole(self, name: str, parts: tuple[Figure, ...], *, known: bool) -> Figure:
+        """Sum of the costs; unknown, not zero, where no hour that is charged for has a price."""
+        label = f"{name or '(none)'}, at prices of the settings"
+        if known:
+            return total(self._id(name, "cost"), parts, unit="USD", label=label)
+        return Figure(
+            id=self._id(name, "cost"), value=None, unit="USD", basis="unknown", op="none", formula="no value", label=label,
+            note="no hour that is charged for has a price",
         )  # fmt: skip
 
     def _charged(self, rows: Iterable[WorkSum]) -> dict[tuple[str, str, int], int]:

@@ -66,7 +66,8 @@ def build(given: ReportInput) -> Report:
 
 def _title(given: ReportInput) -> str:
     selection = given.selection
-    months = sorted({row.keys[0] for row in given.spend["billing_month"] if row.keys[0]})
+    placed = "month" if selection.place == "charge" else "billing_month"
+    months = sorted({row.keys[0] for row in given.spend[placed] if row.keys[0]})
     first = selection.start.strftime("%Y-%m") if selection.start else (months[0] if months else "")
     last = months[-1] if months else ""
     span = first if first == last or not last else f"{first} to {last}"

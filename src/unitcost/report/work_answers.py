@@ -136,7 +136,8 @@ def _kinds_by(parts: Iterable[StoredPart], name_of: Callable[[StoredPart], str])
 
 def _held(row: HeldCost) -> dict[str, Any]:
     return {
-        "accelerator_hours": _text(row.accelerator_hours), "core_hours": _text(row.core_hours), "usd": _text(row.cost),
+        "accelerator_hours": _text(row.accelerator_hours), "core_hours": _text(row.core_hours),
+        "usd": None if row.cost.value is None else _text(row.cost),
         "unpriced_hours": _text(row.unpriced_hours), "lives": row.lives, "figure": row.cost.id,
     }  # fmt: skip
 

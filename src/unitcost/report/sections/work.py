@@ -50,7 +50,7 @@ def _row(given: ReportInput, what: str, name: str, rows: tuple[HeldCost, ...]) -
     at = given.selection.tag
 
     def sum_of(part: str, figures: tuple[Figure, ...], unit: str) -> Figure:
-        if len(figures) == 1:
+        if len(figures) == 1 or all(figure.value is None for figure in figures):
             return figures[0]
         return total(figure_id("work", what, name, part, at=at), figures, unit=unit, label=f"{name}, {part}")
 
