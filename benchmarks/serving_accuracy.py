@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitcost.measure.aiconfigurator import installed
-from unitcost.measure.serving_fit import Bench, Fitted, fit, predict
+from unitcost.measure.serving_fit import Bench, cautious, fit, predict
 from unitcost.measure.serving_rows import ServingRow, read_rows
 
 Array = NDArray[np.float64]
@@ -90,34 +90,40 @@ def folds(rows: list[ServingRow], by: str) -> list[list[int]]:
 
 @dataclass
 class Scores:
-    """Rows that were scored, with the answers of all three."""
+    """Rows that were scored, with the answers; `cautious` is what the planner compares with a target."""
 
     rows: list[ServingRow]
     planner: Array
+    cautious: Array
     control: Array
 
 
 def cross_validated(rows: list[ServingRow], bench: Bench, by: str) -> Scores:
     """Each row answered by a fit that has not seen its configuration."""
-    planner, control = np.zeros((len(rows), 2)), np.zeros((len(rows), 2))
+    planner, careful, control = (np.zeros((len(rows), 2)) for _ in range(3))
     for number, kept in enumerate(folds(rows, by), start=1):
         print(f"fold {number} of {FOLDS}, by {by}", file=sys.stderr)
         chosen = sorted(set(range(len(rows))) - set(kept))
-        planner[kept] = predict(fit(bench, chosen), bench, kept)
+        fitted = fit(bench, chosen)
+        planner[kept] = predict(fitted, bench, kept)
+        careful[kept] = cautious(fitted, [rows[i] for i in kept], planner[kept])
         control[kept] = with_factors([rows[i] for i in chosen], [rows[i] for i in kept])
-    return Scores(rows=rows, planner=planner, control=control)
+    return Scores(rows=rows, planner=planner, cautious=careful, control=control)
 
 
-def kept_back(fitted_on: list[ServingRow], scored: list[ServingRow]) -> tuple[Scores, Fitted]:
+def kept_back(fitted_on: list[ServingRow], scored: list[ServingRow]) -> Scores:
     """Rows of one file answered by a fit on another."""
     bench = Bench([*fitted_on, *scored])
     fitted = fit(bench, range(len(fitted_on)))
     planner = predict(fitted, bench, range(len(fitted_on), len(bench.rows)))
-    return Scores(rows=scored, planner=planner, control=with_factors(fitted_on, scored)), fitted
+    careful = cautious(fitted, scored, planner)
+    return Scores(rows=scored, planner=planner, cautious=careful, control=with_factors(fitted_on, scored))
 
 
-def regret(scores: Scores, times: Array) -> dict[str, float | int]:
+def regret(scores: Scores, times: Array, compared: Array) -> dict[str, float | int | None]:
     """What the choice by these times costs above the cheapest that met the targets when measured.
+
+    `compared` are the times that are held against the targets.
 
     Groups are rows of the same model and lengths with several hardware options; an option is a row.
     """
@@ -129,7 +135,8 @@ def regret(scores: Scores, times: Array) -> dict[str, float | int]:
     for members in groups.values():
         if len({(scores.rows[i].served.gpu, scores.rows[i].served.gpus) for i in members}) < 2:
             continue
-        told, seen = _usd_per_mtok(scores.rows, times, members), _usd_per_mtok(scores.rows, real, members)
+        told = _usd_per_mtok(scores.rows, times, compared, members)
+        seen = _usd_per_mtok(scores.rows, real, real, members)
         if not np.isfinite(seen).any() or not np.isfinite(told).any():
             continue
         choice = int(np.argmin(told))
@@ -138,18 +145,18 @@ def regret(scores: Scores, times: Array) -> dict[str, float | int]:
             losses.append(seen[choice] / seen.min() - 1)
     return {
         "groups": len(missed),
-        "median_regret": round(float(np.median(losses)), 4) if losses else float("nan"),
-        "mean_regret": round(float(np.mean(losses)), 4) if losses else float("nan"),
-        "missed_share": round(float(np.mean(missed)), 4) if missed else float("nan"),
+        "median_regret": round(float(np.median(losses)), 4) if losses else None,
+        "mean_regret": round(float(np.mean(losses)), 4) if losses else None,
+        "missed_share": round(float(np.mean(missed)), 4) if missed else None,
     }
 
 
-def _usd_per_mtok(rows: list[ServingRow], times: Array, members: list[int]) -> Array:
+def _usd_per_mtok(rows: list[ServingRow], times: Array, compared: Array, members: list[int]) -> Array:
     """Cost of a million output tokens of each option; infinite where a target is missed."""
     chosen = [rows[i] for i in members]
     hourly = np.array([PRICES.get(row.served.gpu, np.inf) * row.served.gpus for row in chosen])
     usd = hourly / 3600 / throughput(chosen, times[members]) * 1e6
-    ok = (times[members, 0] <= TTFT_TARGET_S) & (times[members, 1] <= TPOT_TARGET_S)
+    ok = (compared[members, 0] <= TTFT_TARGET_S) & (compared[members, 1] <= TPOT_TARGET_S)
     return np.where(ok, usd, np.inf)
 
 
@@ -161,8 +168,9 @@ def report(scores: Scores) -> dict[str, object]:
         "static": errors(scores.rows, static(scores.rows)),
         "static_with_factors": errors(scores.rows, scores.control),
         "regret": {
-            "planner": regret(scores, scores.planner), "static": regret(scores, static(scores.rows)),
-            "static_with_factors": regret(scores, scores.control),
+            "planner": regret(scores, scores.planner, scores.cautious),
+            "static": regret(scores, static(scores.rows), static(scores.rows)),
+            "static_with_factors": regret(scores, scores.control, scores.control),
         },
     }  # fmt: skip
 
@@ -175,8 +183,12 @@ def show(found: dict[str, object], title: str) -> None:
         cells, lost = found[name], found["regret"][name]  # type: ignore[index]
         print(
             f"  {name:22}{cells['ttft_mape']:>8.1f}{cells['tpot_mape']:>8.1f}{cells['throughput_mape']:>12.1f}"  # type: ignore[index]
-            f"{lost['median_regret']:>9.1%}{lost['missed_share']:>8.1%}{lost['groups']:>8}"
+            f"{_percent(lost['median_regret']):>9}{_percent(lost['missed_share']):>8}{lost['groups']:>8}"
         )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def main() -> int:
@@ -193,7 +205,7 @@ def main() -> int:
     rows = read_rows(options.fit)[:: options.sample or 1]
     found: dict[str, object]
     if options.score:
-        scores, _ = kept_back(rows, read_rows(options.score)[:: options.sample or 1])
+        scores = kept_back(rows, read_rows(options.score)[:: options.sample or 1])
         found = report(scores)
         titles = {"scored on rows kept back": found}
     else:
@@ -218,7 +230,9 @@ def main() -> int:
 def _missed(found: dict[str, object]) -> bool:
     planner, lost = found["planner"], found["regret"]["planner"]  # type: ignore[index]
     late = any(planner[name] >= limit for name, limit in TARGETS.items())  # type: ignore[index]
-    return late or not (lost["median_regret"] <= REGRET_TARGET and lost["missed_share"] <= MISSED_TARGET)
+    if not lost["groups"]:
+        return late
+    return late or (lost["median_regret"] or 0.0) > REGRET_TARGET or lost["missed_share"] > MISSED_TARGET
 
 
 if __name__ == "__main__":

@@ -24,12 +24,14 @@ def works(model, concurrencies, **changed):
     ]  # fmt: skip
 
 
-def fitted(gaps):
+def fitted(gaps, *, relative=False):
     """Correction of rows (work, gap), each a configuration of its own."""
     rows = [work for work, _ in gaps]
     seen = np.array([features(work, small_grid()) for work in rows])
     names = [f"{work.served.model} {work.concurrency}" for work in rows]
-    return fit_correction([work.served for work in rows], seen, np.array([gap for _, gap in gaps]), names, noise=0.1)
+    return fit_correction(
+        [work.served for work in rows], seen, np.array([gap for _, gap in gaps]), names, noise=0.1, relative=relative
+    )
 
 
 SIZES = (4, 8, 16, 32, 64, 128)
@@ -81,3 +83,18 @@ def test_what_is_known_is_said_and_less_knowledge_has_a_wider_band():
     widths = [correction.bands[name][-1] / correction.bands[name][0] for name in ("deployment", "backend")]
     assert widths[0] < widths[1]
     assert len(correction.band(served("new"))) == len(QUANTILES)
+
+
+def test_relative_error_is_least_below_the_middle():
+    random = np.random.default_rng(2)
+    rows = [(work, random.normal(0, 0.6)) for _ in range(20) for work in works("a", SIZES)]
+    seen = [features(work, small_grid()) for work, _ in rows]
+    measured = np.exp([gap for _, gap in rows])
+
+    def error(correction):
+        told = np.array([correction.factor(served("a"), one) for one in seen])
+        return np.abs(told / measured - 1).mean(), np.log(told).mean()
+
+    (plain, middle), (least, lower) = error(fitted(rows)), error(fitted(rows, relative=True))
+    assert least < plain
+    assert lower < middle

@@ -11,7 +11,7 @@ from unitcost.machine.closed_loop import closed_loop
 from unitcost.machine.steps import Constants
 from unitcost.measure import serving_fit
 from unitcost.measure.serving_defaults import from_json, to_json
-from unitcost.measure.serving_fit import Bench, fit, predict
+from unitcost.measure.serving_fit import Bench, cautious, fit, predict
 from unitcost.measure.serving_rows import read_rows
 
 HEADER = (
@@ -94,3 +94,12 @@ def test_a_fit_survives_being_written(planted):
     everything = range(len(planted.rows))
     told, told_again = predict(fitted, planted, everything), predict(again, planted, everything)
     assert told_again == pytest.approx(told, rel=0.01)  # kept to four digits
+
+
+def test_what_is_held_against_a_target_lies_above_most_measured_times(planted):
+    everything = range(len(planted.rows))
+    fitted = fit(planted, everything)
+    told = predict(fitted, planted, everything)
+    careful = cautious(fitted, planted.rows, told)
+    real = np.array([[row.ttft_s, row.tpot_s] for row in planted.rows])
+    assert (real <= careful).mean() >= 0.7

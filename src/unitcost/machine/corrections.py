@@ -23,6 +23,8 @@ KNOWN = ("deployment", "measured group", "backend", "nothing")
 _SIZES, _CROSSED, _WORKED = 4, 4, 5
 _COUNT = 1 + _SIZES + _CROSSED + _WORKED
 _ROUNDS = 6
+#: Residual beyond which the relative loss gets no steeper, in logarithms.
+_STEEPEST = 1.5
 _STEP_TOKENS = 8192
 
 
@@ -130,7 +132,13 @@ class Correction:
 
 
 def fit_correction(
-    served: Sequence[Served], seen: Array, gap: Array, configurations: Sequence[str], *, noise: float
+    served: Sequence[Served],
+    seen: Array,
+    gap: Array,
+    configurations: Sequence[str],
+    *,
+    noise: float,
+    relative: bool = False,
 ) -> Correction:
     """Correction that best explains logarithms of measured over worked-out times.
 
@@ -142,6 +150,9 @@ def fit_correction(
         Name of each row's configuration: rows that share one are never used to judge each other.
     noise
         Standard deviation of what cannot be explained, in logarithms.
+    relative
+        Whether the error made least is that of predicted over measured, in which twice too much counts twice as much as
+        half; otherwise that of the logarithm.
 
     Notes
     -----
@@ -151,7 +162,7 @@ def fit_correction(
     """
     keys = [level_keys(one) for one in served]
     kernel = _kernel(keys, seen)
-    inverse, weights = _solved(kernel, gap, noise)
+    inverse, weights = _solved(kernel, gap, noise, relative=relative)
     coefficients = {
         level: {key: _PRIORS[level] ** 2 * (seen[rows].T @ weights[rows]) for key, rows in _rows_of(names).items()}
         for level, names in zip(LEVELS, zip(*keys, strict=True), strict=True)
@@ -170,14 +181,22 @@ def _kernel(keys: Sequence[tuple[str, ...]], seen: Array) -> Array:
     return kernel
 
 
-def _solved(kernel: Array, gap: Array, noise: float) -> tuple[Array, Array]:
+def _solved(kernel: Array, gap: Array, noise: float, *, relative: bool) -> tuple[Array, Array]:
+    """Inverse of the kernel with the noise, and the dual weights.
+
+    Notes
+    -----
+    The loss ``|exp(-e) - 1|`` of a residual e has the slope ``exp(-e)``: what was predicted too high weighs more.
+    """
     variance = np.full(len(gap), noise**2)
     for _ in range(_ROUNDS):
         inverse = np.asarray(np.linalg.inv(kernel + np.diag(variance)), dtype=np.float64)
         weights = inverse @ gap
-        error = np.abs(variance * weights)
-        spread = 1.4826 * float(np.median(error)) + 1e-3
-        variance = noise**2 * np.maximum(error / spread, 0.5)
+        residual = variance * weights
+        spread = 1.4826 * float(np.median(np.abs(residual))) + 1e-3
+        variance = noise**2 * np.maximum(np.abs(residual) / spread, 0.5)
+        if relative:
+            variance = variance * np.exp(np.clip(residual, -_STEEPEST, _STEEPEST))
     return inverse, weights
 
 

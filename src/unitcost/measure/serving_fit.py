@@ -9,12 +9,12 @@ import numpy as np
 
 from unitcost.machine.calibration import Timed, fit_outside, fit_speed
 from unitcost.machine.closed_loop import POLICY_OF_BACKEND, ClosedLoop, closed_loop
-from unitcost.machine.corrections import LEVELS, Correction, Work, features, fit_correction, level_keys
+from unitcost.machine.corrections import LEVELS, QUANTILES, Correction, Work, features, fit_correction, level_keys
 from unitcost.machine.steps import Array, Constants, Served
 from unitcost.measure.serving_rows import ServingRow, grid_of
 
 #: What no feature explains, in logarithms: set by cross-validation over configurations.
-_TTFT_NOISE, _TPOT_NOISE = 0.5, 0.1
+_TTFT_NOISE, _TPOT_NOISE = 0.35, 0.1
 _GROUP = LEVELS.index("measured group")
 
 
@@ -71,7 +71,7 @@ def fit(bench: Bench, chosen: Sequence[int]) -> Fitted:
     tpot_gap = np.log(np.array([row.tpot_s for row in rows]) / found.tpot_s)
     return Fitted(
         by_backend=by_backend, by_group=by_group,
-        ttft=fit_correction(served, found.features, ttft_gap, names, noise=_TTFT_NOISE),
+        ttft=fit_correction(served, found.features, ttft_gap, names, noise=_TTFT_NOISE, relative=True),
         tpot=fit_correction(served, found.features, tpot_gap, names, noise=_TPOT_NOISE),
     )  # fmt: skip
 
@@ -84,6 +84,13 @@ def predict(fitted: Fitted, bench: Bench, chosen: Sequence[int]) -> Array:
     ttft_s = found.ttft_s * np.array([fitted.ttft.factor(one, seen) for one, seen in pairs])
     tpot_s = found.tpot_s * np.array([fitted.tpot.factor(one, seen) for one, seen in pairs])
     return np.stack([ttft_s, tpot_s], axis=1)
+
+
+def cautious(fitted: Fitted, rows: Sequence[ServingRow], times: Array) -> Array:
+    """Predicted times that three of four measured ones stay below: what a target is compared with. [s]."""
+    upper = QUANTILES.index(0.75)
+    bands = [(fitted.ttft.band(row.served)[upper], fitted.tpot.band(row.served)[upper]) for row in rows]
+    return times * np.array(bands, dtype=np.float64).reshape(-1, 2)
 
 
 class _Told:
