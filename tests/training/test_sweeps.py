@@ -115,6 +115,21 @@ def test_what_a_run_reached_before_it_was_stopped_counts() -> None:
     assert score(laddered, replay).kept == 1.0
 
 
+def test_what_was_reached_between_two_rungs_counts() -> None:
+    steps = [1, 2, 3, 4]
+    curves = [[9, 9, 9, 9], [8, 8, 8, 8], [7, 7, 7, 7], [6, 6, 6, 6], [5, 1, 1, 1]]
+    runs = [
+        CurveRun(run=f"r{n}", steps=steps, seconds=steps, values=v, accepted=n == 4, target=5.0)
+        for n, v in enumerate(curves)
+    ]
+    laddered = ladder(Sweep(name="s", runs=tuple(runs)), rungs=2)
+    assert laddered.values[4].tolist() == [1, 1]
+    assert laddered.best[4].tolist() == [5, 5]
+    replay = replay_sweep(laddered, [0, 1, 2, 3, 4], percentile(0.5), workers=1)
+    assert not replay.complete[4]
+    assert score(laddered, replay).kept == 1.0
+
+
 def test_one_worker_goes_in_order_and_workers_share_the_clock() -> None:
     seen: list[int] = []
 

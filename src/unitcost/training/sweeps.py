@@ -28,9 +28,9 @@ class Laddered:
 
     Parameters
     ----------
-    values, seconds
-        Last value seen at each rung, and training time up to it, [s]; runs x rungs. NaN behind the end of a run, and where it
-        was not evaluated yet.
+    values, best, seconds
+        Last value seen at each rung, best value up to it, points between rungs included, and training time up to it, [s];
+        runs x rungs. NaN behind the end of a run, and where it was not evaluated yet.
     total_s, final
         Training time of each whole run, [s], and its best value.
     accepted
@@ -39,6 +39,7 @@ class Laddered:
 
     sweep: Sweep
     values: FloatArray
+    best: FloatArray
     seconds: FloatArray
     total_s: FloatArray
     final: FloatArray
@@ -47,25 +48,22 @@ class Laddered:
     def __len__(self) -> int:
         return len(self.total_s)
 
-    @property
-    def best(self) -> FloatArray:
-        """Best value up to each rung, runs x rungs."""
-        return np.fmax.accumulate(self.values, axis=1)
-
 
 def ladder(sweep: Sweep, rungs: int = RUNGS) -> Laddered:
     """Sweep cut at equally spaced steps up to its longest run."""
     steps = np.arange(1, rungs + 1) * max(run.steps[-1] for run in sweep.runs) / rungs
-    values, seconds = (np.full((len(sweep.runs), rungs), math.nan) for _ in range(2))
+    values, best, seconds = (np.full((len(sweep.runs), rungs), math.nan) for _ in range(3))
     for place, run in enumerate(sweep.runs):
         reached = steps <= run.steps[-1] * (1 + _TINY)
         at = np.searchsorted(run.steps, steps * (1 + _TINY), side="right") - 1
         known = np.array([math.nan if value is None else value for value in run.values])
-        values[place] = np.where(reached & (at >= 0), known[np.maximum(at, 0)], math.nan)
+        seen, at = reached & (at >= 0), np.maximum(at, 0)
+        values[place] = np.where(seen, known[at], math.nan)
+        best[place] = np.where(seen, np.fmax.accumulate(known)[at], math.nan)
         when = np.interp(steps, [0.0, *run.steps], [0.0, *run.seconds])
         seconds[place] = np.where(reached, when, math.nan)
     return Laddered(
-        sweep=sweep, values=values, seconds=seconds, total_s=np.array([run.seconds[-1] for run in sweep.runs]),
+        sweep=sweep, values=values, best=best, seconds=seconds, total_s=np.array([run.seconds[-1] for run in sweep.runs]),
         final=np.array([run.best for run in sweep.runs]), accepted=np.array([run.accepted for run in sweep.runs]),
     )  # fmt: skip
 
@@ -133,9 +131,7 @@ def replay_sweep(laddered: Laddered, order: Sequence[int], pruner: Pruner, *, wo
         now, run, rung = heapq.heappop(clock)
         if rung < laddered.values.shape[1]:
             value = float(laddered.values[run, rung])
-            before = board.last.get(run)
-            best = value if before is None else max(value, board.reports[int(out.rung[run])][run])
-            board.last[run], board.reports[rung][run], out.rung[run] = value, best, rung
+            board.last[run], board.reports[rung][run], out.rung[run] = value, float(laddered.best[run, rung]), rung
             if not pruner(run, rung, board):
                 _next(laddered, clock, now, run, rung)
                 continue
