@@ -110,12 +110,18 @@ def test_the_day_is_ten_and_retraining_turns_it(tmp_path: Path) -> None:
         (["train", "--model", "7x", "--tokens", "1e9"], "no model `7x`"),
         (["train", "--model", "7b", "--tokens", "-1"], "--tokens is '-1'"),
         (["train", "--model", "7b", "--tokens", "1e9", "--precision", "bf17"], "`bf16`"),
+        (["train", "--model", "7b", "--tokens", "1e300"], "more than any run"),
+        (["train", "--model", "7b", "--tokens", "1e9", "--count", "99999999999"], "one sequence for each"),
+        (["train", "--model", "7b", "--tokens", "1e9", "--deadline", "0d"], "deadline has passed"),
+        (["train", "--model", "7b", "--tokens", "1e9", "--usd-per-hour-of-time", "nan"], "worth nan USD"),
         (["sweep"], "nothing says"),
         (["cache", "--on-the-fly", "nan", "--cached", "1h", "--one-off", "1h"], "not a time"),
         (["cache", "--on-the-fly", "1h", "--cached", "0", "--one-off", "1h", "--data-gb", "-5"], "is negative"),
         (["lifetime", "--predictions-per-day", "10", "--usd-per-1k", "1"], "what training cost"),
         ([*LINES["lifetime"], "--growth", "5", "--life", "100y"], "traffic would grow to 1e9"),
         ([*LINES["lifetime"], "--growth", "x"], "not a share"),
+        ([*LINES["lifetime"], "--retrain-every", "0d"], "less than a day"),
+        ([*LINES["lifetime"], "--life", "900y"], "a life of 328500 days cannot be"),
         ([*LINES["lifetime"], "--growth", "-1.5"], "shrinks by all of it"),
         (["lifetime", "--training-usd", "1", "--predictions-per-day", "10", "--usd-per-1k", "-1"], "not an amount"),
     ],
@@ -133,6 +139,44 @@ def test_capacity_that_hardly_stays_leaves_on_demand(tmp_path: Path) -> None:
     plan = json.loads(result.stdout)
     assert plan["best"] == "on-demand"
     assert plan["saving"]["growing_lost_share"] > 0.9
+
+
+@pytest.mark.parametrize("times", [10, 100, 1e8])
+def test_a_long_run_on_assumed_capacity_costs_its_parts(times: float) -> None:
+    shares = []
+    for hours, deadline in ((240.0, 300.0), (240 * times, 300 * times)):
+        line = ["--mean-up", "6h", "--on-demand-usd", "3", "--spot-usd", "1", "--json"]
+        result = run("spot", "--hours", f"{hours}h", "--deadline", f"{deadline}h", *line)
+        assert result.exit_code == 0, result.output
+        best = json.loads(result.stdout)["options"][0]
+        assert best["name"] == "planner"
+        shares.append(best["on_demand_share"]["value"])
+    # the shorter one is itself cut where a step would be longer than capacity stays away; storage is free here
+    assert shares[1] == pytest.approx(shares[0], rel=0.02)
+
+
+def test_a_change_over_of_next_to_nothing_is_one() -> None:
+    line = ["--mean-up", "6h", "--on-demand-usd", "3", "--spot-usd", "1", "--changeover", "0.000000001s"]
+    assert run("spot", "--hours", "24h", "--deadline", "30h", *line).exit_code == 0
+
+
+def test_a_recording_of_zero_prices_asks_for_one(tmp_path: Path) -> None:
+    trace = tmp_path / "zone.json"
+    told = {"data": [1] * 12, "prices": [0] * 12, "metadata": {"gap_seconds": 300, "convention": "available"}}
+    trace.write_text(json.dumps(told))
+    line = ["spot", "--hours", "0.3h", "--deadline", "0.6h", "--trace", str(trace)]
+    result = run(*line)
+    assert result.exit_code == 2, result.output
+    assert "--on-demand-usd" in result.stderr
+    assert run(*line, "--on-demand-usd", "3").exit_code == 0
+
+
+def test_curves_without_time_are_refused(tmp_path: Path) -> None:
+    curves = tmp_path / "curves.csv"
+    curves.write_text("run,step,seconds,metric\na,1,0,1\nb,2,0,2\n")
+    result = run("sweep", "--curves", str(curves))
+    assert result.exit_code == 2
+    assert "took no time" in result.stderr
 
 
 def test_a_folder_of_several_metrics_asks_which(tmp_path: Path) -> None:

@@ -68,11 +68,12 @@ class Lifetime:
             raise BadSetting(
                 "an amount is negative, or traffic shrinks by all of it", mend="give amounts of zero or more"
             )
+        again = f" with training every {self.retrain_every_days} days" if self.retrain_every_days is not None else ""
         if not 1 <= self.life_days <= MOST_DAYS or (
             self.retrain_every_days is not None and self.retrain_every_days < 1
         ):
             raise BadSetting(
-                f"a life of {self.life_days} days or training every {self.retrain_every_days} days cannot be",
+                f"a life of {self.life_days} days{again} cannot be",
                 mend=f"use whole days, from 1 to {MOST_DAYS}",
             )
         months = self.life_days // DAYS_PER_MONTH

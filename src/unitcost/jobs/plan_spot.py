@@ -34,6 +34,7 @@ _STARTS = 40
 _LEAST_KEPT = 1e-9
 #: Steps of the two-state model.
 _STEPS = 240
+_CHANGEOVERS_A_PART = 20
 _POLICIES: Mapping[str, Callable[[Market, Jobs], Policy]] = {
     ON_DEMAND: lambda market, jobs: on_demand,
     "greedy": lambda market, jobs: greedy,
@@ -260,11 +261,16 @@ def _assumed_option(ask: SpotAsk, on_demand_usd: float, lost_share: float) -> Sp
 
 
 def _expected_usd(ask: SpotAsk, spot_share: float, lost_share: float) -> Estimate:
-    """Expected cost of the planner under constant rates. [hours on demand]."""
-    deadline_s = ask.deadline_hours * SECONDS_PER_HOUR
-    work_s = min(ask.hours * SECONDS_PER_HOUR / max(_LEAST_KEPT, 1 - lost_share), deadline_s - ask.changeover_s)
-    step_s = max(step_for(deadline_s, deadline_s, 1.0), deadline_s / _STEPS)
+    """Expected cost of the planner under constant rates. [hours on demand].
+
+    A job that is long beside the times that capacity stays or stays away costs as many parts of it as there are in it.
+    """
     up, down = ((ask.mean_up_hours or 1.0) * SECONDS_PER_HOUR, ask.mean_down_hours * SECONDS_PER_HOUR)
+    parts = _parts(ask, min(up, down))
+    deadline_s = ask.deadline_hours * SECONDS_PER_HOUR / parts
+    most_s = deadline_s - ask.changeover_s
+    work_s = min(ask.hours * SECONDS_PER_HOUR / parts / max(_LEAST_KEPT, 1 - lost_share), most_s)
+    step_s = max(step_for(deadline_s, deadline_s, 1.0), deadline_s / _STEPS)
     outlook = Outlook(
         away_ends=(1 - math.exp(-step_s / down),) * len(AGES_S), there_ends=(1 - math.exp(-step_s / up),) * len(AGES_S),
         step_s=step_s,
@@ -286,4 +292,14 @@ def _expected_usd(ask: SpotAsk, spot_share: float, lost_share: float) -> Estimat
     return Estimate(
         value=value, low=least, high=most, basis="assumed",
         because="two-state model with the given mean times; low: always spot, high: always on-demand",
-    )  # fmt: skip
+    ).times(parts)  # fmt: skip
+
+
+def _parts(ask: SpotAsk, spell_s: float) -> float:
+    """Parts that a long job is cut into, so that a step of the table is no longer than a spell of capacity; at least one.
+
+    A part has at least `_CHANGEOVERS_A_PART` change-overs of slack.
+    """
+    deadline_s, slack_s = ask.deadline_hours * SECONDS_PER_HOUR, (ask.deadline_hours - ask.hours) * SECONDS_PER_HOUR
+    most = slack_s / (_CHANGEOVERS_A_PART * ask.changeover_s) if ask.changeover_s else math.inf
+    return max(1.0, min(deadline_s / (_STEPS * spell_s), most))

@@ -154,6 +154,11 @@ def _from_curves(ask: SweepAsk, path: Path) -> SweepPlan:
     laddered = ladder(sweep)
     trials = ask.trials or len(laddered)
     hours = ask.hours_per_trial or float(laddered.total_s.mean()) / SECONDS_PER_HOUR
+    if not laddered.total_s.any():
+        raise BadSetting(
+            "the curves took no time, so nothing can be said of cost", where=path.name,
+            mend="give the training time up to each point in `seconds`",
+        )  # fmt: skip
     starts = orders(len(laddered), _ORDERS)
     found: dict[str, list[Score]] = {}
     messages = []
@@ -266,7 +271,7 @@ def _plan(
     ranked = sorted(ways, key=lambda way: (bool(way.ruled_out), way.accelerator_hours.value, way.name))
     resumed = [way for way in ranked if way.name == RESUMED and not way.ruled_out]
     best = next(iter(resumed), ranked[0])
-    if resumed and best != ranked[0]:
+    if resumed and best != ranked[0] and ranked[0].lost_all is not None:
         messages = [*messages, _CHEAPER]
     per_accepted = full_usd = None
     expected = (accepted or 0.0) * trials * (best.kept if best.kept is not None else 1 - (best.lost_all or 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -79,6 +80,19 @@ class TrainScenario:
     padding_share: float = 0.0
     rates: Path | None = None
     batches: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.usd_per_hour_of_time) and self.usd_per_hour_of_time >= 0):
+            raise BadSetting(
+                f"an hour of time cannot be worth {self.usd_per_hour_of_time:g} USD", mend="give zero or more"
+            )
+        if self.deadline_hours is not None and not self.deadline_hours > 0:
+            raise BadSetting("the deadline has passed", mend="give the time from start to deadline, such as 10d")
+        if self.count and self.rates is None and self.count * self.ask.seq_len > self.ask.tokens:
+            raise BadSetting(
+                f"{self.ask.tokens:g} tokens are not one sequence for each of {self.count} accelerators",
+                mend="give fewer with --count",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

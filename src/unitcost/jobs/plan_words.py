@@ -18,7 +18,6 @@ from unitcost.errors import BadSetting
 from unitcost.facts.estimates import Estimate
 from unitcost.units import (
     GIGA,
-    HOURS_PER_DAY,
     KILO,
     MEGA,
     SECONDS_PER_DAY,
@@ -66,8 +65,17 @@ def hours(text: str, option: str) -> float:
 
 
 def days(text: str, option: str) -> int:
-    """Time in whole days; a bare number is days."""
-    return max(1, round(seconds(text, option, unit="d") / SECONDS_PER_HOUR / HOURS_PER_DAY))
+    """Time in whole days; a bare number is days.
+
+    Raises
+    ------
+    BadSetting
+        When it rounds to no day at all.
+    """
+    found = round(seconds(text, option, unit="d") / SECONDS_PER_DAY)
+    if found < 1:
+        raise BadSetting(f"{option} is {text!r}, less than a day", mend="give whole days, such as 30d")
+    return found
 
 
 def quantity(text: str, option: str) -> float:

@@ -147,7 +147,7 @@ class _Backward:
         """Costs for a job that has so much less slack; what has none left cannot be done."""
         steps = slack_s / self.step_s
         whole = int(np.ceil(steps - _EQUAL))
-        part = whole - steps
+        part = max(whole - steps, 0.0)
         less = np.full_like(costs, _NEVER)
         kept = self.slacks - whole
         if kept > 0:

@@ -91,7 +91,7 @@ def market_of(
     Raises
     ------
     BadSetting
-        When the traces do not share a clock, or recorded fewer nodes than the job needs.
+        When the traces do not share a clock, recorded fewer nodes than the job needs, or tell no price above zero.
     """
     _check(traces, nodes)
     known = [t.on_demand_usd_per_hour for t in traces if t.on_demand_usd_per_hour]
@@ -100,6 +100,11 @@ def market_of(
     if on_demand_usd_per_hour is None:
         tripled = ASSUMED_ON_DEMAND_TIMES * max(means) if means else UNIT_PRICE_USD_PER_HOUR
         on_demand_usd_per_hour = min(known) if known else tripled
+    if not on_demand_usd_per_hour > 0:
+        raise BadSetting(
+            "no price of the recording is above zero, so on-demand has none", where=", ".join(t.source for t in traces),
+            mend="give --on-demand-usd, or leave the prices out of the recording",
+        )  # fmt: skip
     length = min(len(t.counts) for t in traces)
     flat = np.full(length, ASSUMED_SPOT_SHARE * on_demand_usd_per_hour)
     egress = egress_usd_by_region or {}

@@ -15,6 +15,8 @@ from unitcost.machine.shapes import ModelShape
 from unitcost.training.throughput import Speed, SpeedModel, TrainingSetup
 from unitcost.units import SECONDS_PER_HOUR
 
+#: More tokens than this are a slip of the pen.
+MOST_TOKENS = 1e18
 #: Largest micro-batch that is looked for. [sequences]
 _MOST_SEQUENCES = 32
 _TENSOR_SIZES = (1, 2, 4, 8)
@@ -55,6 +57,8 @@ class TrainingAsk:
         positive = (self.tokens, float(self.seq_len), float(self.global_batch or 1), self.critical_batch or 1.0)
         if not all(math.isfinite(value) and value > 0 for value in positive):
             raise BadSetting("tokens, sequence and batches must be above zero", mend="correct --tokens or the scenario")
+        if self.tokens > MOST_TOKENS:
+            raise BadSetting(f"{self.tokens:.3g} tokens are more than any run trains on", mend="correct --tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
