@@ -96,6 +96,16 @@ def test_an_unknown_key_of_a_file_is_answered_with_near_names(tmp_path: Path) ->
 def test_the_day_is_ten_and_retraining_turns_it(tmp_path: Path) -> None:
     once = json.loads(run(*LINES["lifetime"], "--json", folder=tmp_path).stdout)
     again = json.loads(run(*LINES["lifetime"], "--retrain-every", "5d", "--json", folder=tmp_path).stdout)
+    told = once["estimates"]
+    assert {name: (e["low"], e["value"], e["high"], e["basis"]) for name, e in told.items() if e} == {
+        "passing_day": (10, 10, 12, "assumed"),
+        "training_usd": ("50000", "50000", "50000", "quoted"),
+        "serving_usd": ("1642500", "1825000", "2007500", "assumed"),
+        "tenth_of_training_usd": ("5000", "5000", "5000", "quoted"),
+        "tenth_of_serving_usd": ("164250", "182500", "200750", "assumed"),
+    }
+    assert all(estimate["because"] for estimate in told.values() if estimate)
+    assert again["estimates"]["passing_day"] is None
     assert (once["answer"]["passing_day"], once["answer"]["larger"]) == (10, "serving")
     assert (again["answer"]["passing_day"], again["answer"]["larger"]) == (None, "training")
 

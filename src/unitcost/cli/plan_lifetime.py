@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unitcost.cli.options import text_option, workspace_options
 from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
+
+if TYPE_CHECKING:
+    from unitcost.facts.estimates import EstimateBasis
 
 
 @click.command("lifetime")
@@ -55,5 +58,6 @@ def command(as_json: bool, html: Path | None, folder: str, config_file: Path | N
     successor = words.successor(
         said["successor_usd"], said["successor_usd_per_1k"], said["successor_quality"], said["successor_day"]
     )
-    plan = plan_lifetime(words.life(stated, said), successor, messages=messages)
+    basis: EstimateBasis = "measured" if said["model_version"] else "quoted"
+    plan = plan_lifetime(words.life(stated, said), successor, messages=messages, basis=basis)
     deliver("plan-lifetime", plan, lifetime_page(plan), as_json=as_json, html=html)

@@ -10,11 +10,13 @@ from unitcost import money
 from unitcost.economics.lifetime import LifeAnswer, Lifetime, Payback, Spending, Successor, follow, payback
 from unitcost.errors import UnitcostError, UnknownName
 from unitcost.facts.drivers import SERVING
+from unitcost.facts.estimates import EstimateBasis
 from unitcost.facts.rules import STATED_PROVIDER
 from unitcost.facts.runs import RunAnswer
 from unitcost.facts.spend import Selection, SpendRow
 from unitcost.jobs.asking import Asking
 from unitcost.jobs.capacity import work_answers
+from unitcost.jobs.life_estimates import LifeEstimates, life_estimates
 from unitcost.jobs.review import attribute
 from unitcost.jobs.workspace import Workspace
 
@@ -29,9 +31,12 @@ class LifetimePlan:
         The life as asked, and with training repeated, where that was asked: training once tells how much repeating it adds.
     payback
         When a successor has paid for itself; None = none was given.
+    estimates
+        The answers with a low and a high value, what each stands on, and its formula.
     """
 
     life: Lifetime
+    estimates: LifeEstimates
     answer: LifeAnswer
     once: LifeAnswer | None
     payback: Payback | None
@@ -39,12 +44,21 @@ class LifetimePlan:
     messages: tuple[str, ...]
 
 
-def plan_lifetime(life: Lifetime, successor: Successor | None = None, *, messages: Sequence[str] = ()) -> LifetimePlan:
-    """Training against serving over a life, and when a successor has paid for itself."""
+def plan_lifetime(
+    life: Lifetime, successor: Successor | None = None, *, messages: Sequence[str] = (), basis: EstimateBasis = "quoted"
+) -> LifetimePlan:
+    """Training against serving over a life, and when a successor has paid for itself.
+
+    Parameters
+    ----------
+    basis
+        What the cost of training stands on: `quoted` as given, `measured` from the ledger.
+    """
+    answer, paid = follow(life), payback(life, successor) if successor else None
     return LifetimePlan(
-        life=life, answer=follow(life),
+        life=life, answer=answer, estimates=life_estimates(life, answer, paid, successor, basis=basis),
         once=follow(replace(life, retrain_every_days=None)) if life.retrain_every_days else None,
-        payback=payback(life, successor) if successor else None, successor=successor, messages=tuple(messages),
+        payback=paid, successor=successor, messages=tuple(messages),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unitcost.facts.estimates import Estimate
 from unitcost.jobs.plan_lifetime import LifetimePlan
 from unitcost.jobs.plan_words import usd
 from unitcost.report.model import Section
@@ -36,7 +37,7 @@ def lifetime_page(plan: LifetimePlan) -> PlanPage:
     return PlanPage(
         title="Training against serving",
         subtitle=f"{life.predictions_per_day:,.0f} predictions a day at {life.usd_per_1k:f} USD per 1k{again}",
-        messages=plan.messages, tiles=tuple(tiles), sections=(_parts(plan), _course(plan), *_successor(plan)),
+        messages=plan.messages, tiles=tuple(tiles), sections=(_parts(plan), _course(plan), *_successor(plan), _basis(plan)),
     )  # fmt: skip
 
 
@@ -76,6 +77,23 @@ def _course(plan: LifetimePlan) -> Section:
         key="course", title="Over its life", question="When has serving cost more than training?",
         tables=(table(["end of day", "training, USD", "serving, USD"], rows),),
         charts=(line_chart("course", "Cumulative cost", lines, across="day", up="USD"),), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _basis(plan: LifetimePlan) -> Section:
+    """Each answer with its range and what it stands on."""
+    told = plan.estimates
+    answers: list[tuple[str, Estimate | None]] = [
+        ("day serving passes training", told.passing_day), ("training, USD", told.training_usd),
+        ("serving, USD", told.serving_usd), ("10 % off training saves, USD", told.tenth_of_training_usd),
+        ("10 % off serving saves, USD", told.tenth_of_serving_usd), ("days to pay back", told.payback_days),
+    ]  # fmt: skip
+    found = [(name, estimate) for name, estimate in answers if estimate is not None]
+    rows = [[name, *(f"{x:,.0f}" for x in (e.low, e.value, e.high)), e.basis] for name, e in found]
+    return Section(
+        key="basis", title="What it stands on", question="How sure is each answer, and how is it counted?",
+        tables=(table(["answer", "low", "expected", "high", "basis"], rows),),
+        notes=tuple(f"{name}: {estimate.because}." for name, estimate in found),
     )  # fmt: skip
 
 
