@@ -130,6 +130,8 @@ def test_the_day_is_ten_and_retraining_turns_it(tmp_path: Path) -> None:
         (["lifetime", "--predictions-per-day", "10", "--usd-per-1k", "1"], "what training cost"),
         ([*LINES["lifetime"], "--growth", "5", "--life", "100y"], "traffic would grow to 1e9"),
         ([*LINES["lifetime"], "--growth", "x"], "not a share"),
+        ([*LINES["lifetime"], "--training-usd", "1e400"], "an amount is above 1e18"),
+        ([*LINES["spot"], "--mean-down", "0h"], "--mean-down must be above zero"),
         ([*LINES["lifetime"], "--retrain-every", "0d"], "less than a day"),
         ([*LINES["lifetime"], "--life", "900y"], "a life of 328500 days cannot be"),
         ([*LINES["lifetime"], "--growth", "-1.5"], "shrinks by all of it"),

@@ -18,7 +18,7 @@ from unitcost.units import DAYS_PER_MONTH, PER_THOUSAND
 _TENTH = Decimal("0.1")
 #: Longest life that is followed. [days]
 MOST_DAYS = 36_500
-#: More predictions a day than 10 to this power are a slip of the pen.
+#: Amounts, and predictions a day, of more than 10 to this power are a slip of the pen.
 _MOST_DIGITS = 18
 
 
@@ -68,6 +68,8 @@ class Lifetime:
             raise BadSetting(
                 "an amount is negative, or traffic shrinks by all of it", mend="give amounts of zero or more"
             )
+        if any(amount.adjusted() > _MOST_DIGITS for amount in amounts):
+            raise BadSetting(f"an amount is above 1e{_MOST_DIGITS}", mend="correct the amounts")
         again = f" with training every {self.retrain_every_days} days" if self.retrain_every_days is not None else ""
         if not 1 <= self.life_days <= MOST_DAYS or (
             self.retrain_every_days is not None and self.retrain_every_days < 1

@@ -61,7 +61,8 @@ class SpotAsk:
         positive = (self.hours, self.deadline_hours, self.mean_down_hours, self.mean_up_hours or 1.0)
         if not all(math.isfinite(value) and value > 0 for value in positive) or self.nodes < 1:
             raise BadSetting(
-                "hours, deadline and nodes must be above zero", mend="correct --hours, --deadline or --nodes"
+                "hours, deadline, nodes and the times of --mean-up and --mean-down must be above zero",
+                mend="correct the one that is not",
             )
         if self.on_demand_usd_per_hour is not None and self.on_demand_usd_per_hour <= 0:
             raise BadSetting("an hour on demand costs nothing, so nothing can be saved", mend="correct --on-demand-usd")
