@@ -117,3 +117,13 @@ def test_who_holds_alone_is_who_is_there_alone(spans: list[tuple[str, int, int]]
         there = {name for name, start, end in spans if start <= moment < end}
         found = [name for name, start, end in alone if start <= moment < end]
         assert found == (sorted(there) if len(there) == 1 else [])
+
+
+@given(parts=st.integers(1, 16))
+def test_equal_parts_of_a_card_are_no_more_than_the_card(parts: int) -> None:
+    each = (Decimal(1) / parts).quantize(Decimal("1e-12"))
+    held = [Held(workload=f"w{number:02}", quantity=each, start_us=0, end_us=10) for number in range(parts)]
+    found = shares_of(Decimal(1), [(0, 10)], held)
+    assert (found.over_us, sum(found.held.values()) + found.unallocated) == (0, 10 * MICRO)
+    more = Held(workload="more", quantity=Decimal("0.001"), start_us=0, end_us=10)
+    assert shares_of(Decimal(1), [(0, 10)], [*held, more]).over_us == 10

@@ -14,6 +14,8 @@ from unitcost import money
 
 #: Steps that an accelerator is cut into.
 _PLACES = 6
+#: Less than one part in so many is the rounding of parts such as sixths, and nothing that was promised twice.
+_ROUNDING = 10**5
 #: Start and end of a period, half-open. [microseconds since 1970-01-01 UTC]
 Period = tuple[int, int]
 
@@ -101,7 +103,7 @@ def shares_of(capacity: Decimal | None, periods: Iterable[Period], held: Sequenc
         length = end - start
         wanted = sum(holders.values())
         if wanted > there:
-            over_us += length
+            over_us += length if wanted - there > there // _ROUNDING else 0
             names = sorted(holders)
             holders = dict(zip(names, money.split_units(there, [holders[name] for name in names]), strict=True))
             wanted = there
