@@ -32,6 +32,8 @@ def driver(values: dict[str, str], tags: dict[str, str] | None = None, settings:
     [
         (AWS | {"usage_type": "USE1-Train:ml.p4d.24xlarge"}, ("training", "aws/sagemaker-training")),
         (AWS | {"usage_type": "USE1-Host:ml.g5.xlarge"}, ("serving", "aws/sagemaker-serving")),
+        (AWS | {"resource_id": "arn:aws:sagemaker:eu-west-1:1:endpoint/kea"}, ("serving", "aws/sagemaker-endpoint")),
+        (AWS | {"resource_id": "arn:aws:sagemaker:eu-west-1:1:endpoint-config/kea"}, ("unknown", "no rule matched")),
         (AWS | {"usage_type": "USE1-Notebk:ml.t3.medium"}, ("development", "aws/sagemaker-notebook")),
         (AWS | {"usage_type": "USE1-Notebk:VolumeUsage.gp2"}, ("storage", "aws/sagemaker-volumes")),
         (AWS | {"usage_type": "USE1-Processing:ml.m5.large"}, ("preprocessing", "aws/sagemaker-processing")),

@@ -25,6 +25,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("aws/sagemaker-traffic", DATA_MOVEMENT, "usage_type ~ '*Hst:Data-Bytes*' or usage_type ~ '*Tsform:Data-Bytes*'"),
     ("aws/sagemaker-training", TRAINING, "usage_type ~ '*Train*:ml.*' or usage_type ~ '*TrainingPlan*'"),
     ("aws/sagemaker-serving", SERVING, "usage_type ~ '*Host:*' or usage_type ~ '*ServerlessInf*'"),
+    ("aws/sagemaker-endpoint", SERVING, "resource_id ~ 'arn:aws*:sagemaker:*:endpoint/*'"),
     ("aws/sagemaker-batch-transform", SERVING, "usage_type ~ '*Tsform:*'"),
     ("aws/sagemaker-notebook", DEVELOPMENT, "usage_type ~ '*Notebk:*'"),
     (
