@@ -3,8 +3,10 @@
 WITH lives AS (
     SELECT *,
         bool_or(coalesce(accelerator, '') <> 'cpu') OVER life AS has_accelerators,
-        row_number() OVER (PARTITION BY source, workload_id, attempt, started_at ORDER BY accelerator, resource_id, node) = 1
-            AS is_first
+        row_number() OVER (
+            PARTITION BY source, workload_id, attempt, started_at
+            ORDER BY billing_weight IS NULL, accelerator, resource_id, node
+        ) = 1 AS is_first
     FROM ({holdings})
     WHERE ended_at > started_at AND quantity IS NOT NULL
     WINDOW life AS (PARTITION BY source, workload_id, attempt, started_at)

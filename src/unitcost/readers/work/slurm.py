@@ -36,6 +36,9 @@ CONVENTIONS = (
     "has none they are those of AllocGRES, which counts all nodes together. A MIG instance counts as its part of a card.",
     "A life holds cards and, beside them, processor cores (accelerator cpu). Its billing weight is the billing value of "
     "AllocTRES, as the weights of the partition make it; it stands on one holding of a life only, so it adds up.",
+    "AllocTRES says what a life holds on all nodes of NodeList together, not how much on each: each counts with an equal "
+    "part, and the parts add up to the whole. Cards that do not divide evenly stand in the tag `uneven_cards`. A list "
+    "that is not understood, or names more than 65,536 nodes, gives no node.",
     "A life lasts from Start to End, time in which it was suspended included. An End of Unknown means that it had not "
     "ended when the dump was made. A job without a Start, or without nodes, never started and holds nothing.",
     "NODE_FAIL is a crash, OUT_OF_MEMORY a failure, DEADLINE is a timeout, and REQUEUED is a life that was cut short like "

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
 
+from unitcost import money
 from unitcost.facts.work import ANY_GPU, CPU
 from unitcost.readers.work.cells import BadCellError, read_cell, whole
 from unitcost.readers.work.local_times import LocalTimes
 from unitcost.readers.work.sink import decimal_cell, labels_cell, quoted, time_cell
 from unitcost.readers.work.slurm_fields import FIELDS, JOB, Fields, Layout, status_of
+from unitcost.readers.work.slurm_nodes import nodes_of, part_cells, uneven
 from unitcost.readers.work.slurm_tres import NOTHING, Tres, gres_of, size_bytes, tres_of
 from unitcost.units import HOURS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
 
@@ -31,6 +34,8 @@ _TAGS = {
     "ExitCode": "exit_code", "WCKey": "wckey", "Comment": "comment", "Reservation": "reservation",
 }  # fmt: skip
 _MOST_NAMED = 5
+#: Accelerator, and how many cards of it.
+_Cards = tuple[tuple[str, Decimal], ...]
 _REMEMBERED = 20_000
 
 _tag_fields = itemgetter(*(FIELDS.index(name) for name in _TAGS))
@@ -105,10 +110,13 @@ class Lives:
         if suspended_s:
             self.seen["suspended lives"] += 1
             self.seen["suspended_s"] += suspended_s
-        workload = {**self._workload(row), **about, "metrics": labels_cell(metrics)}
+        gpus, nodes = self._gpus(row, tres), self._nodes(row)
+        workload = {**self._workload(row, self._uneven(gpus, nodes)), **about, "metrics": labels_cell(metrics)}
+        held = _holdings(nodes, self._held(row, tres, gpus), tres.billing)
+        whose = {"source": SOURCE, "workload_id": workload["workload_id"], **about}
         return Life(
             row=number, status=status, state=row.State, start=start, ended=end is not None, workload=workload,
-            holdings=self._holdings(row, tres, {"source": SOURCE, "workload_id": workload["workload_id"], **about}),
+            holdings=[{**whose, **holding} for holding in held],
         )  # fmt: skip
 
     def _never(self, number: int, row: Fields, status: str, end: datetime | None) -> Life:
@@ -121,14 +129,14 @@ class Lives:
             holdings=[],
         )  # fmt: skip
 
-    def _workload(self, row: Fields) -> dict[str, str]:
+    def _workload(self, row: Fields, uneven: str = "") -> dict[str, str]:
         job = row.JobID
         # An array's task and a component of a heterogeneous job have the job as parent.
         head = job.partition("_")[0].partition("+")[0]
         return {
             "source": SOURCE, "workload_id": self.named(job, row.Cluster), "name": row.JobName,
             "parent": self.named(head, row.Cluster) if head != job else "", "account": row.Account,
-            "tags": _tags_cell(row),
+            "tags": _tags_cell(row, uneven),
         }  # fmt: skip
 
     def _tres(self, row: Fields) -> Tres:
@@ -141,24 +149,42 @@ class Lives:
         self.seen["asked"] += 1
         return read_cell("ReqTRES", row.ReqTRES, tres_of)
 
-    def _holdings(self, row: Fields, tres: Tres, life: dict[str, str]) -> list[dict[str, str]]:
-        gpus = tres.gpus or (read_cell("AllocGRES", row.AllocGRES, gres_of) if row.AllocGRES else ())
+    def _gpus(self, row: Fields, tres: Tres) -> _Cards:
+        return tres.gpus or (read_cell("AllocGRES", row.AllocGRES, gres_of) if row.AllocGRES else ())
+
+    def _nodes(self, row: Fields) -> tuple[str, ...]:
+        """Nodes of a life; one without a name where the dump names none, or none that can be understood."""
+        nodes = row.NodeList
+        if not _several(nodes):
+            return ("",) if nodes in _NO_NODES else (nodes,)
+        try:
+            found = nodes_of(nodes)
+        except ValueError:
+            self.seen["strange nodes"] += 1
+            return ("",)
+        said = row.NNodes or row.AllocNodes
+        self.seen["other nodes"] += said.isdigit() and int(said) != len(found)
+        return found
+
+    def _uneven(self, gpus: _Cards, nodes: tuple[str, ...]) -> str:
+        """Which cards do not divide evenly by the nodes, in words."""
+        found = [
+            f"{money.text(count)} {name} on {len(nodes)} nodes" for name, count in gpus if uneven(count, len(nodes))
+        ]
+        self.seen["uneven"] += bool(found)
+        return ", ".join(found)
+
+    def _held(self, row: Fields, tres: Tres, gpus: _Cards) -> list[tuple[str, Decimal | None]]:
+        """What a life held on all its nodes together: accelerator and quantity, None when that is not known."""
         cpus = tres.cpus if tres.cpus is not None else _count(("AllocCPUS", row.AllocCPUS), ("NCPUS", row.NCPUS))
-        held = [(CPU, _decimal_cell(cpus))] if cpus else []
-        held += [(name, _decimal_cell(count)) for name, count in gpus]
+        held: list[tuple[str, Decimal | None]] = [(CPU, Decimal(cpus))] if cpus else []
+        held += gpus
         if tres.parts and not gpus:
-            held.append((ANY_GPU, ""))
+            held.append((ANY_GPU, None))
             self.seen["parts"] += 1
         self.seen["unknown slices"] += tres.unknown_slices
         self.seen["unknown holding"] += not held
-        nodes = row.NodeList
-        node = "" if _several(nodes) or nodes in _NO_NODES else nodes
-        holdings = [
-            {**life, "node": node, "accelerator": name, "quantity": count} for name, count in held or [("", "")]
-        ]
-        if tres.billing is not None:
-            holdings[0]["billing_weight"] = _decimal_cell(tres.billing)
-        return holdings
+        return held
 
     def _note(
         self, number: int, state: str, status: str, period: tuple[datetime, datetime | None], length: timedelta | None
@@ -195,6 +221,9 @@ _SENTENCES = {
     "asked": "Lives that count with what they asked for (ReqTRES), as the dump does not say what was allocated: {n}.",
     "unknown holding": "Lives that do not say what they held, so that their quantity is unknown: {n}.",
     "parts": "Lives that held shards of cards (gres/shard, gres/mps), how much of a card the dump does not say: {n}.",
+    "uneven": "Lives whose cards do not divide evenly by their nodes, each of which counts with an equal part: {n}.",
+    "strange nodes": "Lives whose list of nodes is not understood, so that no machine is known to be theirs: {n}.",
+    "other nodes": "Lives whose list of nodes has not as many as the dump says beside it, and which count as on those of the list: {n}.",
     "unknown slices": "Lives that held instances of a card of an unknown size, each of which counts as a whole card: {n}.",
 }
 
@@ -206,12 +235,33 @@ def _common_tags(fields: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _tags_cell(row: Fields) -> str:
+def _holdings(
+    nodes: tuple[str, ...], held: list[tuple[str, Decimal | None]], billing: Decimal | None
+) -> list[dict[str, str]]:
+    """What a life held, as cells: an equal part on each node. Its billing weight stands on one of them."""
+    several = len(nodes) > 1
+    holdings = []
+    for name, quantity in held or [("", None)]:
+        if quantity is None:
+            parts: Sequence[str] = [""] * len(nodes)
+        else:
+            parts = part_cells(quantity, len(nodes)) if several else [_decimal_cell(quantity)]
+        holdings += [
+            {"node": node, "accelerator": name, "quantity": part} for node, part in zip(nodes, parts, strict=True)
+        ]
+    if billing is not None:
+        holdings[0]["billing_weight"] = _decimal_cell(billing)
+    return holdings
+
+
+def _tags_cell(row: Fields, uneven: str) -> str:
     tags = [*_common_tags(_tag_fields(row))]
     if row.Submit not in _NO_VALUE:
         tags.append(f'"submit": {quoted(row.Submit)}')
     if _several(row.NodeList):
         tags.append(f'"node_list": {quoted(row.NodeList)}, "nodes": {quoted(row.NNodes or row.AllocNodes)}')
+    if uneven:
+        tags.append(f'"uneven_cards": {quoted(uneven)}')
     if row.JobIDRaw and row.JobIDRaw != row.JobID:
         tags.append(f'"job_id_raw": {quoted(row.JobIDRaw)}')
     return "{" + ", ".join(tags) + "}" if tags else ""
