@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unitcost import money
-from unitcost.figure import Figure, Rows, figure_id, part_of_id, ratio, recompute, total, walk
+from unitcost.figure import Figure, Rows, figure_id, part_of_id, ratio, recompute, total, walk, walk_once
 
 values = st.decimals(min_value=-(10**12), max_value=10**12, places=12, allow_nan=False, allow_infinity=False)
 
@@ -94,3 +94,11 @@ def test_an_id_is_its_path_and_the_selection() -> None:
 def test_a_ratio_over_nothing_says_so(value: Decimal | None) -> None:
     figure = ratio("r", given_figure("a", Decimal(1)), given_figure("b", value), unit="share")
     assert figure.note == "b is zero or unknown"
+
+
+def test_walking_once_meets_what_is_shared_once_in_the_order_of_walk() -> None:
+    leaf, other = given_figure("leaf", Decimal(1)), given_figure("other", Decimal(2))
+    inner = total("inner", (leaf, other), unit="USD")
+    top = total("top", (leaf, inner, inner), unit="USD")
+    assert [figure.id for figure in walk_once([top, other])] == ["top", "leaf", "inner", "other"]
+    assert [*dict.fromkeys(figure.id for figure in walk(top))] == ["top", "leaf", "inner", "other"]

@@ -6,7 +6,7 @@ that somebody gave. `recompute` folds the tree again from its leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -93,6 +93,18 @@ def walk(figure: Figure) -> Iterator[Figure]:
     yield figure
     for inner in figure.inputs:
         yield from walk(inner)
+
+
+def walk_once(figures: Iterable[Figure]) -> Iterator[Figure]:
+    """Yield figures and everything they stand on, depth first, each only where it is met first."""
+    seen: set[int] = set()
+    waiting = [*figures][::-1]
+    while waiting:
+        figure = waiting.pop()
+        if id(figure) not in seen:
+            seen.add(id(figure))
+            yield figure
+            waiting += figure.inputs[::-1]
 
 
 def recompute(figure: Figure, leaf: Callable[[Rows], Decimal]) -> Decimal | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,22 @@ from click.testing import CliRunner
 from unitcost import money
 from unitcost.attribution.fx import rate_days
 from unitcost.cli import cli
-from unitcost.figure import Figure, Rows, recompute
+from unitcost.figure import Figure, Rows, recompute, walk_once
 from unitcost.jobs.demo import demo
 from unitcost.jobs.explain import RowReader
 from unitcost.jobs.review import review
 from unitcost.jobs.selecting import select
 from unitcost.jobs.workspace import Workspace
 from unitcost.report.model import Report
+
+#: Leaves whose rows are held at the same time.
+AT_ONCE = 200
+
+
+def batched(figures: Iterable[Figure], size: int) -> Iterator[list[Figure]]:
+    left = iter(figures)
+    while some := list(islice(left, size)):
+        yield some
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +46,11 @@ def test_every_figure_folds_again_from_its_rows(sample: tuple[Workspace, Report]
     figures = report.figures()
     assert len(figures) > 1000
     with workspace.open_ledger() as ledger:
-        reader = RowReader(ledger, rate_days(workspace.settings.fx))
+        reader = RowReader(ledger, rate_days(workspace.settings.fx), workspace)
         sums: dict[str, Decimal] = {}
-        for figure in figures.values():
-            if figure.rows is not None:
-                rows = reader.read(figure, None)
+        for some in batched((figure for figure in figures.values() if figure.rows is not None), AT_ONCE):
+            for figure, rows in zip(some, reader.read_all(some, None), strict=True):
+                assert figure.rows is not None
                 assert len(rows) == figure.rows.row_count, figure.id
                 sums[leaf_key(figure.rows, figure.id)] = money.add(row.amount for row in rows)
     told: dict[int, Decimal | None] = {}
@@ -60,6 +71,35 @@ def folded(figure: Figure, sums: dict[str, Decimal], told: dict[int, Decimal | N
 
 def no_rows(rows: Rows) -> Decimal:
     raise AssertionError(f"a figure folds from its inputs, not from {rows}")
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [
+        ({}, ()),
+        ({"cost": "billed"}, ("provider", "team")),
+        ({"place": "charge"}, ("day", "driver")),
+        ({"cost": "list"}, ()),
+    ],
+)
+def test_an_id_names_one_figure(sample: tuple[Workspace, Report], said: dict[str, str], by: tuple[str, ...]) -> None:
+    workspace, _ = sample
+    found: dict[str, Figure] = {}
+    for figure in walk_once(review(workspace, select(workspace.settings, **said), by=by).shown()):
+        assert found.setdefault(figure.id, figure) == figure, figure.id
+    assert len(found) > 1000
+
+
+@pytest.mark.parametrize("limit", [3, None])
+def test_leaves_that_are_read_together_have_the_same_rows(sample: tuple[Workspace, Report], limit: int | None) -> None:
+    workspace, report = sample
+    leaves = [figure for figure in report.figures().values() if figure.rows is not None]
+    chosen = random.Random(11).sample(leaves, 25)
+    with workspace.open_ledger() as ledger:
+        reader = RowReader(ledger, rate_days(workspace.settings.fx), workspace)
+        together = reader.read_all(chosen, limit)
+        assert together == [reader.read(leaf, limit) for leaf in chosen]
+    assert {leaf.rows.table for leaf in leaves if leaf.rows} == {"charges", "calls"}
 
 
 def leaf_key(rows: Rows, figure_id: str) -> str:

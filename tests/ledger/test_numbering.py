@@ -23,7 +23,8 @@ def test_a_charge_keeps_the_number_of_its_row(
     with Ledger.open(":memory:") as ledger:
         load(ledger, tmp_path / "a.csv", bill[:2])
         record = load(ledger, tmp_path / "b.csv", bill, part=True)
-        charges = [charge for charge in ledger.rows(Selection(), (), "USD") if charge.file == "b.csv"]
+        (rows,) = ledger.rows(Selection(), (), [((), "USD")])
+        charges = [charge for charge in rows if charge.file == "b.csv"]
         rejects = sorted(reject.row for file, reject in ledger.rejects() if file == "b.csv")
     assert record.rows_read == len(bill)
     assert {charge.row_number: charge.description for charge in charges} == {

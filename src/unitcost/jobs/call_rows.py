@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unitcost.facts.call_sums import CallRow
 from unitcost.facts.spend import LedgerRow
 from unitcost.facts.token_account import PricedCalls, TokenGroup
@@ -20,11 +22,11 @@ def call_groups(priced: PricedCalls, rows: Rows) -> list[TokenGroup]:
     ]
 
 
-def call_rows(ledger: Ledger, priced: PricedCalls, rows: Rows, limit: int | None) -> list[LedgerRow]:
-    """Rows of calls behind a leaf, the dearest first, each with the price that it was multiplied with."""
-    groups = call_groups(priced, rows)
-    found = ledger.work.calls.rows(priced.question, [group.sum.group for group in groups], limit)
-    return [_row(priced, rows.column, row) for row in found]
+def call_rows(ledger: Ledger, priced: PricedCalls, many: Sequence[Rows], limit: int | None) -> list[list[LedgerRow]]:
+    """Rows of calls behind each of some leaves, the dearest first, each with the price that it was multiplied with."""
+    wanted = [[group.sum.group for group in call_groups(priced, rows)] for rows in many]
+    found = ledger.work.calls.rows(priced.question, wanted, limit)
+    return [[_row(priced, rows.column, row) for row in mine] for rows, mine in zip(many, found, strict=True)]
 
 
 def _row(priced: PricedCalls, column: str, row: CallRow) -> LedgerRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +13,7 @@ from unitcost.attribution.periods import Granularity, place
 from unitcost.errors import BadSetting, UnknownName
 from unitcost.facts.spend import DIMENSIONS, LedgerRow, Placement, Selection
 from unitcost.facts.token_account import PricedCalls
-from unitcost.figure import Figure, Rows
+from unitcost.figure import Figure, Rows, walk_once
 from unitcost.jobs.call_rows import call_rows
 from unitcost.jobs.calls import priced_calls
 from unitcost.jobs.prices import open_models
@@ -20,6 +21,9 @@ from unitcost.jobs.review import review
 from unitcost.jobs.selecting import parse_tag
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Ledger
+
+#: Table, tag of the selection, dimensions, and how fine charge periods are placed.
+_Alike = tuple[str, str, tuple[str, ...], Granularity]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +67,10 @@ def explain(workspace: Workspace, figure_id: str, *, by: tuple[str, ...] = (), l
         raise UnknownName("figure", figure_id, figures, mend="copy an id from `unitcost report --json`")
     with workspace.open_ledger() as ledger:
         reader = RowReader(ledger, rate_days(workspace.settings.fx), workspace)
-        leaves = {leaf.id: leaf for leaf in _leaves(figures[figure_id]) if leaf.rows is not None}.values()
-        rows = {leaf.id: (reader.read(leaf, limit), leaf.rows.row_count) for leaf in leaves if leaf.rows}
+        leaves = {f.id: f for f in walk_once([figures[figure_id]]) if f.rows is not None}
+        found = reader.read_all(list(leaves.values()), limit)
+    counts = {leaf.id: leaf.rows.row_count for leaf in leaves.values() if leaf.rows is not None}
+    rows = {name: (mine, counts[name]) for name, mine in zip(leaves, found, strict=True)}
     return Explanation(figure=figures[figure_id], rows=rows)
 
 
@@ -75,12 +81,6 @@ def _by_of(path: str) -> tuple[str, ...]:
         return ()
     names = [step.split("=", 1)[0] for step in steps[2:] if "=" in step]
     return tuple(name for name in names if name in DIMENSIONS and name != "rate_since")
-
-
-def _leaves(figure: Figure) -> list[Figure]:
-    if not figure.inputs:
-        return [figure]
-    return [leaf for inner in figure.inputs for leaf in _leaves(inner)]
 
 
 class RowReader:
@@ -95,13 +95,28 @@ class RowReader:
 
     def read(self, leaf: Figure, limit: int | None) -> list[LedgerRow]:
         """Rows of a leaf, the largest first."""
-        assert leaf.rows is not None
-        selection = parse_tag(leaf.id.rpartition("@")[2])
-        if leaf.rows.table == "calls":
-            return call_rows(self.ledger, self._priced(selection), leaf.rows, limit)
+        return self.read_all([leaf], limit)[0]
+
+    def read_all(self, leaves: Sequence[Figure], limit: int | None) -> list[list[LedgerRow]]:
+        """Rows of each of some leaves, the largest first; leaves that are asked by the same dimensions go together."""
+        groups: dict[_Alike, list[int]] = defaultdict(list)
+        for number, leaf in enumerate(leaves):
+            groups[_alike(leaf)].append(number)
+        found: list[list[LedgerRow]] = [[] for _ in leaves]
+        for alike, numbers in groups.items():
+            many = [_rows(leaves[number]) for number in numbers]
+            for number, rows in zip(numbers, self._read(alike, many, limit), strict=True):
+                found[number] = rows
+        return found
+
+    def _read(self, alike: _Alike, many: Sequence[Rows], limit: int | None) -> list[list[LedgerRow]]:
+        table, tag, dims, fine = alike
+        selection = parse_tag(tag)
+        if table == "calls":
+            return call_rows(self.ledger, self._priced(selection), many, limit)
         return self.ledger.rows(
-            selection, leaf.rows.where, leaf.rows.currency, placements=self._placements(selection, leaf.rows),
-            rates_since=self.rates_since, limit=limit,
+            selection, dims, [(tuple(value for _, value in rows.where), rows.currency) for rows in many],
+            placements=self._placements(selection, fine), rates_since=self.rates_since, limit=limit,
         )  # fmt: skip
 
     def _priced(self, selection: Selection) -> PricedCalls:
@@ -114,13 +129,25 @@ class RowReader:
         assert found is not None
         return found
 
-    def _placements(self, selection: Selection, rows: Rows) -> list[Placement]:
-        names = {name for name, _ in rows.where}
-        fine: Granularity = "day" if "day" in names and _has_days(rows) else "month"
+    def _placements(self, selection: Selection, fine: Granularity) -> list[Placement]:
         key = (fine, selection.timezone)
         if key not in self._places:
             self._places[key] = place(self.ledger.charge_periods(), fine, selection.timezone)
         return self._places[key]
+
+
+def _rows(leaf: Figure) -> Rows:
+    assert leaf.rows is not None
+    return leaf.rows
+
+
+def _alike(leaf: Figure) -> _Alike:
+    """What leaves that one query can answer have in common."""
+    rows = _rows(leaf)
+    tag = leaf.id.rpartition("@")[2]
+    if rows.table == "calls":
+        return rows.table, tag, (), "month"
+    return rows.table, tag, tuple(name for name, _ in rows.where), "day" if _has_days(rows) else "month"
 
 
 def _has_days(rows: Rows) -> bool:

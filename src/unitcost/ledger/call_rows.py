@@ -81,39 +81,42 @@ class CallRows:
         width = len(keys)
         return [_sum(row[:width], row[width:], classes, bounds.get(row[:width])) for row in rows]
 
-    def rows(self, question: CallQuestion, groups: Sequence[CallGroup], limit: int | None) -> list[CallRow]:
-        """Rows of some groups, the dearest first."""
-        if not groups:
-            return []
+    def rows(
+        self, question: CallQuestion, wanted: Sequence[Sequence[CallGroup]], limit: int | None
+    ) -> list[list[CallRow]]:
+        """Rows of each of some sets of groups, the dearest first; at most `limit` of each."""
+        found: list[list[CallRow]] = [[] for _ in wanted]
+        if not any(wanted):
+            return found
         classes = self._classes()
         keys = _keys(question)
-        self._want(groups, len(keys))
+        self._want(wanted, len(keys))
         on = " AND ".join(f"CAST(p.{key} AS VARCHAR) IS NOT DISTINCT FROM w.v{place}" for place, key in enumerate(keys))
         dearest = (
-            f"SELECT p.*, l.file FROM ({self._prepare(question, classes)}) p JOIN call_wanted w ON {on} "
-            f"JOIN loads l ON l.load_id = p.load_id "
-            f"ORDER BY p.cost DESC, l.file, p.row_number LIMIT {_FAR if limit is None else limit}"
+            f"SELECT p.*, l.file, w.number FROM ({self._prepare(question, classes)}) p JOIN call_wanted w ON {on} "
+            f"JOIN loads l ON l.load_id = p.load_id QUALIFY row_number() OVER (PARTITION BY w.number "
+            f"ORDER BY p.cost DESC, l.file, p.row_number) <= {_FAR if limit is None else limit}"
         )
-        sql = _sums_of(("file", "row_number", "called_at", *keys), classes, dearest)
-        found = [
-            CallRow(
-                file=row[0], row_number=row[1], called_at=row[2].replace(tzinfo=UTC) if row[2] else None,
-                sum=_sum(row[3 : 3 + len(keys)], row[3 + len(keys) :], classes, None),
-            )
-            for row in self._con.execute(sql, {"currency": question.currency}).fetchall()
-        ]  # fmt: skip
-        return sorted(found, key=lambda row: (-row.sum.cost, row.file, row.row_number))
+        sql = _sums_of(("number", "file", "row_number", "called_at", *keys), classes, dearest)
+        for number, file, row_number, called_at, *cells in self._con.execute(
+            sql, {"currency": question.currency}
+        ).fetchall():
+            made = _sum(tuple(cells[: len(keys)]), tuple(cells[len(keys) :]), classes, None)
+            moment = called_at.replace(tzinfo=UTC) if called_at else None
+            found[number].append(CallRow(file=file, row_number=row_number, called_at=moment, sum=made))
+        return [sorted(rows, key=lambda row: (-row.sum.cost, row.file, row.row_number)) for rows in found]
 
-    def _want(self, groups: Sequence[CallGroup], width: int) -> None:
-        """Fill the table of the groups whose rows are asked for."""
+    def _want(self, wanted: Sequence[Sequence[CallGroup]], width: int) -> None:
+        """Fill the table of the groups whose rows are asked for, each with the number of its set."""
         names = [f"v{place}" for place in range(width)]
         self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE call_wanted ({', '.join(f'{name} VARCHAR' for name in names)})"
+            f"CREATE OR REPLACE TEMP TABLE call_wanted (number BIGINT, {', '.join(f'{name} VARCHAR' for name in names)})"
         )
-        rows = [_values(group) for group in groups]
-        columns = {name: [_text(row[place]) for row in rows] for place, name in enumerate(names)}
+        rows = [(number, *_values(group)) for number, groups in enumerate(wanted) for group in groups]
+        columns: dict[str, list[Any]] = {"number": [row[0] for row in rows]}
+        columns |= {name: [_text(row[place]) for row in rows] for place, name in enumerate(names, 1)}
         texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
-        insert_columns(self._con, f"INSERT INTO call_wanted SELECT {texts} FROM given", columns)
+        insert_columns(self._con, f"INSERT INTO call_wanted SELECT number, {texts} FROM given", columns)
 
     def _classes(self) -> list[TokenClass]:
         """Classes of tokens that occur."""

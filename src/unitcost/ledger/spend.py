@@ -72,6 +72,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+#: Values of the dimensions of a question, None = is null, and the currency of a sum whose rows are wanted.
+WantedRows = tuple[tuple[str | None, ...], str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What is asked: a selection, dimensions, and (dimension, value) pairs that must hold."""
@@ -129,20 +133,41 @@ def ask_periods(con: duckdb.DuckDBPyConnection, question: Question) -> list[tupl
     return con.execute(sql, values).fetchall()
 
 
-def ask_rows(con: duckdb.DuckDBPyConnection, question: Question, limit: int | None) -> list[LedgerRow]:
-    """Charges that the question selects, largest part first."""
+def ask_rows(
+    con: duckdb.DuckDBPyConnection, question: Question, wanted: Sequence[WantedRows], limit: int | None
+) -> list[list[LedgerRow]]:
+    """Charges behind each of some sums by the dimensions of the question, largest part first."""
     check_dimensions(tuple(question.names))
     condition, values = _conditions(question)
     placed = _placed(con, question)
-    sql = query("rows").format(placed=placed, where=condition, cost=COST_COLUMNS[question.selection.cost])
-    bound = [*values, question.currency, limit if limit is not None else 2**62]
-    return [
-        LedgerRow(
-            file=row[0], row_number=row[1], currency=row[2], cost=row[3], amount=row[4], service=row[5],
-            resource=row[6], charge_period_start=row[7], charge_period_end=row[8], description=row[9],
-        )
-        for row in con.execute(sql, bound).fetchall()
-    ]  # fmt: skip
+    _fill_row_sums(con, wanted, len(question.dims))
+    keys = "".join(f", {_expression(name, question)} AS w_key{i}" for i, name in enumerate(question.dims))
+    on = [f"placed.w_key{i} IS NOT DISTINCT FROM w.key{i}" for i in range(len(question.dims))]
+    sql = query("rows").format(
+        placed=placed, where=condition, cost=COST_COLUMNS[question.selection.cost], keys=keys,
+        on=" AND ".join(["placed.billing_currency = w.currency", *on]), limit=limit if limit is not None else 2**62,
+    )  # fmt: skip
+    found: list[list[LedgerRow]] = [[] for _ in wanted]
+    for row in con.execute(sql, values).fetchall():
+        found[row[0]].append(
+            LedgerRow(
+                file=row[1], row_number=row[2], currency=row[3], cost=row[4], amount=row[5], service=row[6],
+                resource=row[7], charge_period_start=row[8], charge_period_end=row[9], description=row[10],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _fill_row_sums(con: duckdb.DuckDBPyConnection, wanted: Sequence[WantedRows], width: int) -> None:
+    """Fill the table of the sums whose rows are asked for."""
+    names = ["currency", *(f"key{i}" for i in range(width))]
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE row_sums (number BIGINT, {', '.join(f'{name} VARCHAR' for name in names)})"
+    )
+    cells = [(currency, *keys) for keys, currency in wanted]
+    columns = {"number": [*range(len(wanted))]} | {name: [row[i] for row in cells] for i, name in enumerate(names)}
+    texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
+    insert_columns(con, f"INSERT INTO row_sums SELECT number, {texts} FROM given", columns)
 
 
 def ask_tag_keys(con: duckdb.DuckDBPyConnection, question: Question) -> list[tuple[str, ...]]:

@@ -34,7 +34,7 @@ from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.place import address, check_place, make_folder
 from unitcost.ledger.restate import Claim
-from unitcost.ledger.spend import Question, ask_rows, ask_spend, ask_tag_keys
+from unitcost.ledger.spend import Question, WantedRows, ask_rows, ask_spend, ask_tag_keys
 from unitcost.ledger.transaction import transaction
 from unitcost.ledger.work_rows import WorkRows
 
@@ -259,23 +259,16 @@ class Ledger:
     def rows(
         self,
         selection: Selection,
-        where: Sequence[tuple[str, str | None]],
-        currency: str,
+        dims: tuple[str, ...],
+        wanted: Sequence[WantedRows],
         *,
         placements: Sequence[Placement] = (),
         rates_since: Sequence[date] = (),
         limit: int | None = None,
-    ) -> list[LedgerRow]:
-        """Charges behind a sum, largest part first."""
-        question = Question(
-            selection=selection,
-            dims=(),
-            placements=placements,
-            rates_since=rates_since,
-            where=tuple(where),
-            currency=currency,
-        )
-        return ask_rows(self._con, question, limit)
+    ) -> list[list[LedgerRow]]:
+        """Charges behind each of some sums by the same dimensions, largest part first; at most `limit` of each."""
+        question = Question(selection=selection, dims=dims, placements=placements, rates_since=rates_since)
+        return ask_rows(self._con, question, wanted, limit)
 
     @property
     def work(self) -> WorkRows:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from unitcost.errors import UnknownName
 from unitcost.facts.spend import Selection
-from unitcost.figure import Figure, walk
+from unitcost.figure import Figure, walk_once
 
 #: How cells are printed; a `change` is a share with its sign, a `unit` the price of one unit.
 Kind = Literal["text", "money", "share", "change", "count", "unit"]
@@ -133,12 +133,16 @@ class Report:
                 )
         return replace(self, sections=tuple(section for section in self.sections if section.key in keys))
 
+    def shown(self) -> Iterator[Figure]:
+        """Figures of tiles and tables."""
+        yield from (tile.figure for tile in self.tiles)
+        for section in self.sections:
+            for table in section.tables:
+                yield from table.figures()
+
     def figures(self) -> dict[str, Figure]:
         """Every figure of the report by its id, those that others stand on included."""
         found: dict[str, Figure] = {}
-        tops = [tile.figure for tile in self.tiles]
-        tops += [f for section in self.sections for table in section.tables for f in table.figures()]
-        for top in tops:
-            for figure in walk(top):
-                found.setdefault(figure.id, figure)
+        for figure in walk_once(self.shown()):
+            found.setdefault(figure.id, figure)
         return found

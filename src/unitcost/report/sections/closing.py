@@ -128,7 +128,7 @@ def _bridge(
         if key[0] is None or key not in billed or key not in effective:
             continue
         step = Figure(
-            id=figure_id("bridge", key[0], unit, at=at),
+            id=figure_id("bridge-step", key[0], unit, at=at),
             value=money.subtract(billed[key].value or money.ZERO, effective[key].value or money.ZERO), unit=unit,
             basis="derived", op="difference", formula="billed - effective cost", inputs=(billed[key], effective[key]),
             label=key[0],
