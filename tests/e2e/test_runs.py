@@ -218,3 +218,11 @@ def test_two_exports_of_one_pod_hold_a_machine_once(desk: Desk, *, turned: bool)
     found = desk.report()["capacity"]["USD"]
     assert found["workload"] == {"": {"unallocated": "180"}, "kubernetes:web/heron": {"use unknown": "60"}}
     assert not found["notes"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 run has no cost: "), (2, "2 runs have no cost: ")])
+def test_runs_without_a_cost_are_counted_in_words(desk: Desk, count: int, said: str) -> None:
+    rows = "".join(f"r{number},training,2031-06-03T00:00:00Z,2031-06-03T01:00:00Z\n" for number in range(count))
+    desk.load(str(desk.write("runs.csv", f"workload_id,kind,started_at,ended_at\n{rows}")))
+    section = next(section for section in desk.report()["sections"] if section["key"] == "runs")
+    assert any(note.startswith(said) for note in section["notes"])

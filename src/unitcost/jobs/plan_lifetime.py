@@ -130,5 +130,6 @@ def _spending(
         raise UnitcostError(
             "no run of it has a cost in USD", where=version, mend="load the bill, or give prices under [work] prices"
         )
-    messages = [f"{unpriced} runs have no cost in USD and are not counted."] if unpriced else []
+    said = "1 run has no cost in USD and is" if unpriced == 1 else f"{unpriced} runs have no cost in USD and are"
+    messages = [f"{said} not counted."] if unpriced else []
     return Spending(parts_usd=tuple(sorted(parts.items()))), messages

@@ -90,8 +90,13 @@ def _notes(given: ReportInput, answers: tuple[RunAnswer, ...]) -> list[str]:
         )
     unpriced = [answer for answer in answers if answer.cost.value is None and answer.run.status != "never started"]
     if unpriced:
-        notes.append(
-            f"{len(unpriced)} runs have no cost: neither a bill nor a price under [work] covers what they held, or "
-            "nothing tells what that was. They are unpriced, not free."
-        )
+        notes.append(_unpriced(len(unpriced)))
     return [*notes, *efforts.notes(answers)]
+
+
+def _unpriced(count: int) -> str:
+    have, they, are = ("run has", "it", "It is") if count == 1 else ("runs have", "they", "They are")
+    return (
+        f"{count} {have} no cost: neither a bill nor a price under [work] covers what {they} held, or "
+        f"nothing tells what that was. {are} unpriced, not free."
+    )
