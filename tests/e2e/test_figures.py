@@ -70,7 +70,7 @@ def folded(figure: Figure, sums: dict[str, Decimal], told: dict[str, Decimal | N
     return told[figure.id]
 
 
-def no_rows(rows: Rows) -> Decimal:
+def no_rows(rows: object) -> Decimal:
     raise AssertionError(f"a figure folds from its inputs, not from {rows}")
 
 

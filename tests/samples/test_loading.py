@@ -42,7 +42,7 @@ def test_every_file_loads_whole(loaded: Loaded) -> None:
     assert {r.file: r.rows_accepted for r in outcome.records if r.dataset == "charges"} == truth.files
     assert {r.reader for r in outcome.records} == {
         "aws-cur", "azure", "gcp", "focus", "rate-card", "outputs-csv", "slurm", "resources-csv", "prometheus", "mlflow",
-        "access-log", "cloudwatch", "s3-inventory",
+        "access-log", "cloudwatch", "s3-inventory", "litellm",
     }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from unitcost.samples import (
     outputs,
     settings,
     tokens,
+    work_calls,
     work_cards,
     work_gateway,
     work_runs,
@@ -72,6 +73,7 @@ def write(folder: Path, *, seed: int = 7, months: tuple[str, ...] = MONTHS, rows
     work, watched = _work(world)
     truth = _truth(world, sheets, files, work_truth(world, work, watched, _in_dollars(sheets)))
     _write(folder / "outputs.csv", outputs.rows(world))
+    _write(folder / "model-prices.csv", work_calls.price_list())
     _write_work(world, work, watched, folder / "work")
     _write(folder / "truth.json", [truth.to_json().rstrip("\n")])
     _write(folder / "unitcost.toml", [settings.text(truth).rstrip("\n")])
@@ -97,6 +99,7 @@ def _write_work(world: World, work: Work, watched: list[Watched], folder: Path) 
         ("mlflow/runs.json", work_runs.answers(world, work)),
         ("gateway/access.jsonl", work_gateway.access_log(world)),
         ("gateway/invocations.json", work_gateway.invocations(world)),
+        ("gateway/spend-logs.csv", work_calls.spend_log(world)),
         *((f"stores/{bucket}.csv", lines) for bucket, lines in work_stores.inventories(world).items()),
     ):
         _write(folder / name, lines)
@@ -146,7 +149,7 @@ def _truth(world: World, sheets: list[Sheet], files: dict[str, int], work: WorkT
         owners=by_label(sheets, "team"), projects=by_label(sheets, "project"), drivers=by_label(sheets, "driver"),
         lines=by_label(sheets, "line"), invoices=tuple(_invoices(world, sheets)),
         wastes=tuple(planted(world, sheets)), controls=tuple(controls(sheets)), preemptions=_preemptions(world),
-        work=work,
+        work=work, calls=work_calls.calls_truth(world),
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ path = "work/prometheus/*.json"        # cards (DCGM), pods (kube-state-metrics)
 path = "work/mlflow/runs.json"
 
 [[load]]
-path = "work/gateway/*"                # an access log, and CloudWatch's counts of requests
+path = "work/gateway/*"                # an access log, CloudWatch's counts of requests, LiteLLM's spend log
 
 [[load]]
 path = "work/stores/*.csv"             # S3 Inventory, one per bucket
@@ -73,6 +73,10 @@ rules = [
 
 [owners.project]
 from = ["tags.project"]
+rules = [                              # keys of the proxy, which have a team and no project
+  { when = "resource_id in ('assistant-prod', 'assistant-own', 'triage-prod')", is = "assistant" },
+  { when = "resource_id = 'rewrite-prod'", is = "ranking" },
+]
 
 [owners.experiment]
 from = ["tags.experiment", "tags.run"]
@@ -94,6 +98,11 @@ kinds = [                              # what jobs are for, which their sources 
   { when = "resource_name = 'embed-build'", is = "preprocessing" },
   { when = "service_name = 'kubernetes' and sub_account_id = 'serving'", is = "endpoint" },
 ]
+
+[prices]
+files = ["model-prices.csv"]           # what the API charges for its models
+self_hosted = ["assistant-8b"]         # runs on own machines: its cost is in their bill
+same_as = { token_api = ["Token API"] }   # the proxy writes the API's name in its own way
 
 [[split]]
 of = { project = "platform" }

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from unitcost import money
 from unitcost.samples.lines import Line, exact_sum
+from unitcost.samples.work_calls import CallsTruth
 from unitcost.samples.work_truth import WorkTruth
 from unitcost.samples.world import World, rows_of_month
 
@@ -81,6 +82,8 @@ class Truth:
         How many times a spot run lost a machine, by run.
     work
         Who held what, and what came out of it.
+    calls
+        Calls of models, as the proxy's log tells of them.
     """
 
     seed: int
@@ -96,6 +99,7 @@ class Truth:
     controls: tuple[Control, ...]
     preemptions: dict[str, int]
     work: WorkTruth
+    calls: CallsTruth
 
     @property
     def rows(self) -> int:

@@ -1,7 +1,4 @@
-"""What called the endpoints of the sample: the log of a gateway, and counts of requests of managed endpoints.
-
-A log of calls to the LLM API belongs here too: one function that yields its lines, from what `tokens.lines` bills.
-"""
+"""What called the endpoints of the sample: the log of a gateway, and counts of requests of managed endpoints."""
 
 from __future__ import annotations
 
