@@ -27,6 +27,23 @@ LINES = {
         "10d",
     ],
     "spot": ["spot", "--hours", "24h", "--deadline", "36h", "--mean-up", "6h", "--on-demand-usd", "3"],
+    "serve": [
+        "serve",
+        "--model",
+        "llama-3.1-8b",
+        "--rps",
+        "4",
+        "--input",
+        "1000",
+        "--output",
+        "100",
+        "--duration",
+        "60s",
+        "--ttft-p95",
+        "2s",
+        "--tpot-p95",
+        "60ms",
+    ],
     "sweep": ["sweep", "--trials", "50", "--hours-per-trial", "4h", "--usd-per-gpu-hour", "3", "--acceptance", "0.2"],
     "cache": ["cache", "--on-the-fly", "1h", "--cached", "0.1h", "--one-off", "2h", "--epochs", "3"],
     "lifetime": ["lifetime", "--training-usd", "50000", "--predictions-per-day", "10e6", "--usd-per-1k", "0.5"],
@@ -35,7 +52,9 @@ every_plan = pytest.mark.parametrize("name", LINES)
 
 
 def run(*arguments: str, folder: Path | None = None):
-    with_folder = ["--folder", str(folder)] if folder and arguments[0] in {"train", "cache", "lifetime"} else []
+    with_folder = (
+        ["--folder", str(folder)] if folder and arguments[0] in {"train", "serve", "cache", "lifetime"} else []
+    )
     return CliRunner().invoke(cli, ["plan", *arguments, *with_folder])
 
 

@@ -12,6 +12,7 @@ from unitcost.errors import UnknownName
 PLANS: dict[str, tuple[str, str]] = {
     "train": ("unitcost.cli.plan_train", "Time and cost of a training run, on which accelerators and how many."),
     "spot": ("unitcost.cli.plan_spot", "A job with a deadline on spot capacity, and how often it saves."),
+    "serve": ("unitcost.cli.plan_serve", "The cheapest way to serve a model inside a latency target."),
     "sweep": ("unitcost.cli.plan_sweep", "What a sweep costs, and what stopping early saves and loses."),
     "cache": ("unitcost.cli.plan_cache", "Whether preprocessed data is worth keeping."),
     "lifetime": ("unitcost.cli.plan_lifetime", "The day on which serving has cost more than training."),
@@ -49,7 +50,7 @@ class _Plans(click.Group):
 
 @click.command("plan", cls=_Plans)
 def command() -> None:
-    """Plan before spending: training, spot, sweeps, caching, a model's life.
+    """Plan before spending: training, spot, serving, sweeps, caching, a model's life.
 
     Every answer is an estimate with a low and a high value, its basis, and what was ruled out and why.
     """

@@ -69,10 +69,11 @@ class Prices:
     def priced(self, known: Chip, count: int) -> Priced:
         """Cheapest price of an accelerator for a run of some size."""
         return Priced(
-            chip=known, on_demand=self._cheapest(known, count, "on-demand"), spot=self._cheapest(known, count, "spot")
+            chip=known, on_demand=self.cheapest(known, count, "on-demand"), spot=self.cheapest(known, count, "spot")
         )
 
-    def _cheapest(self, known: Chip, count: int, category: PricingCategory) -> Rental | None:
+    def cheapest(self, known: Chip, count: int, category: PricingCategory) -> Rental | None:
+        """Cheapest price in one category: the user's own where there is one, else that of the book; None = none is known."""
         own = [
             rental for rental in self.own if rental.category == category and chip_like(rental.accelerator) == known
         ]  # fmt: skip

@@ -20,6 +20,7 @@ from unitcost.units import (
     GIGA,
     KILO,
     MEGA,
+    MILLISECONDS_PER_SECOND,
     SECONDS_PER_DAY,
     SECONDS_PER_HOUR,
     SECONDS_PER_MINUTE,
@@ -28,9 +29,9 @@ from unitcost.units import (
 
 _DURATION = re.compile(r"(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>[a-z]*)", re.I)
 _DAYS_PER_WEEK, _DAYS_PER_YEAR = 7, 365
-_SECONDS = {
-    "s": 1, "m": SECONDS_PER_MINUTE, "min": SECONDS_PER_MINUTE, "h": SECONDS_PER_HOUR, "d": SECONDS_PER_DAY,
-    "w": _DAYS_PER_WEEK * SECONDS_PER_DAY, "y": _DAYS_PER_YEAR * SECONDS_PER_DAY,
+_SECONDS: dict[str, float] = {
+    "ms": 1 / MILLISECONDS_PER_SECOND, "s": 1, "m": SECONDS_PER_MINUTE, "min": SECONDS_PER_MINUTE, "h": SECONDS_PER_HOUR,
+    "d": SECONDS_PER_DAY, "w": _DAYS_PER_WEEK * SECONDS_PER_DAY, "y": _DAYS_PER_YEAR * SECONDS_PER_DAY,
 }  # fmt: skip
 _SIZES = {"": 1, "k": KILO, "m": MEGA, "b": GIGA, "g": GIGA, "t": TERA}
 #: Places of money in JSON: plans are estimates.
@@ -40,7 +41,7 @@ _WHOLE_USD = 100
 
 
 def seconds(text: str, option: str, *, unit: str = "") -> float:
-    """Time written as `90s`, `12m`, `24h`, `10d`, `1y`. [s].
+    """Time written as `60ms`, `90s`, `12m`, `24h`, `10d`, `1y`. [s].
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def seconds(text: str, option: str, *, unit: str = "") -> float:
     found = _DURATION.fullmatch(text.strip())
     said = (found["unit"].casefold() or unit) if found else ""
     if found is None or said not in _SECONDS:
-        raise BadSetting(f"{option} is {text!r}, not a time", mend="write it like 90s, 12m, 24h, 10d or 1y")
+        raise BadSetting(f"{option} is {text!r}, not a time", mend="write it like 60ms, 90s, 12m, 24h, 10d or 1y")
     return _positive(float(found["number"]) * _SECONDS[said], option, text)
 
 

@@ -128,3 +128,44 @@ def line_chart(
         f"{label}: from {points[0][1]:,.2f} to {points[-1][1]:,.2f}" for label, points in lines.items() if points
     )
     return Chart(name=name, title=title, option=option, text=f"{up} by {across}. {ends}")
+
+
+def points_chart(
+    name: str,
+    title: str,
+    groups: Mapping[str, Sequence[tuple[float, float, str]]],
+    *,
+    across: str,
+    up: str,
+    joined: str = "",
+) -> Chart:
+    """Points on logarithmic scales; those of one group may be joined.
+
+    Parameters
+    ----------
+    groups
+        Points (across, up, what it is) by the name of their group.
+    across, up
+        What the two scales are, with units.
+    joined
+        Group whose points are joined by a line.
+    """
+    drawn = {label: [p for p in points if p[0] > 0 and p[1] > 0] for label, points in groups.items()}
+    drawn = {label: points for label, points in drawn.items() if points}
+    palette = colours(drawn)
+    option: dict[str, Any] = {
+        "grid": {"left": 8, "right": 24, "top": 64, "bottom": 30, "containLabel": True},
+        "legend": {"type": "scroll", "top": 0, "left": 0, "data": list(drawn)},
+        "tooltip": {"trigger": "item", "formatter": "{b}"},
+        "xAxis": {"type": "log", "name": across, "nameLocation": "middle", "nameGap": 28},
+        "yAxis": {"type": "log", "name": up, "nameTextStyle": {"align": "left"}},
+        "series": [
+            {
+                "type": "line" if label == joined else "scatter", "name": label, "color": palette[label],
+                "data": [{"value": [round(x, 4), round(y, 4)], "name": what} for x, y, what in points],
+            }
+            for label, points in drawn.items()
+        ],
+    }  # fmt: skip
+    ends = "; ".join(f"{what}: {x:,.0f} and {y:,.3f}" for x, y, what in drawn.get(joined, ()))
+    return Chart(name=name, title=title, option=option, text=f"{up} by {across}. {ends}")

@@ -1,0 +1,63 @@
+"""`unitcost plan serve`: the cheapest way to serve a model inside a latency target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unitcost.cli.options import FilePath, text_option, workspace_options
+from unitcost.cli.plan_output import plan_options
+from unitcost.cli.plan_scenario import scenario_option
+
+
+@click.command("serve")
+@scenario_option
+@text_option("--model", required=True, metavar="NAME", help="Model, or the folder of its config.json.")
+@click.option("--trace", type=FilePath(exists=True, dir_okay=False), help="Requests: csv, Azure LLM trace, Mooncake.")
+@click.option("--hash-tokens", type=click.IntRange(min=0), default=0, help="Tokens of a hashed block of the trace.")
+@click.option("--requests", type=click.IntRange(min=1), help="Only the first so many requests of the trace.")
+@click.option("--rps", type=float, help="Instead of a trace: requests a second, as a Poisson process.")
+@click.option("--input", "input_tokens", type=click.IntRange(min=1), help="Tokens of a prompt, with --rps.")
+@click.option("--output", "output_tokens", type=click.IntRange(min=1), help="Tokens of an answer, with --rps.")
+@text_option("--duration", default="1h", show_default=True, metavar="TIME", help="How long, with --rps.")
+@text_option("--ttft-p95", metavar="TIME", help="Limit of the time to the first token, such as 2s.")
+@text_option("--tpot-p95", metavar="TIME", help="Limit of the time per further token, such as 60ms.")
+@text_option("--e2e-p95", metavar="TIME", help="Limit of the time to the last token.")
+@click.option("--gpu", "gpus", multiple=True, metavar="NAME", help="Only this GPU; may be repeated.")
+@click.option("--precision", "precisions", multiple=True, metavar="NAME", help="Only bf16, fp8 ...; may be repeated.")
+@click.option(
+    "--backend", type=click.Choice(["vllm", "sglang", "trtllm"]), default="vllm", show_default=True, help="Engine."
+)
+@click.option(
+    "--max-replicas", type=click.IntRange(min=1), default=64, show_default=True, help="Give an option up there."
+)
+@click.option(
+    "--quality", "qualities", multiple=True, metavar="WHAT=N", help="Measured quality of a precision, such as fp8=0.71."
+)
+@text_option("--quality-bar", metavar="N", help="Least quality that will do.")
+@click.option("--calibration", type=FilePath(exists=True, dir_okay=False), help="File of `unitcost calibrate serve`.")
+@click.option("--prices", "own_prices", type=FilePath(exists=True, dir_okay=False), help="Own prices; they win.")
+@click.option("--region", "regions", multiple=True, metavar="GLOB", help="Only these regions; may be repeated.")
+@plan_options
+@workspace_options
+def command(as_json: bool, html: Path | None, folder: str, config_file: Path | None, as_of: str, **said: Any) -> None:
+    """Plan serving: cost, latency and fill of each option, the cheapest inside the targets, what is ruled out and why.
+
+    Each option is played on the traffic by a simulator, with whole replicas and prices of the price book; an API stands beside.
+    """
+    from unitcost.cli.plan_output import deliver
+    from unitcost.cli.plan_serve_words import ask_of, watching
+    from unitcost.jobs.plan_prices import Prices
+    from unitcost.jobs.plan_serve import plan_serve
+    from unitcost.jobs.plan_serve_page import serve_page
+    from unitcost.jobs.workspace import open_workspace
+    from unitcost.readers import rentals_csv
+
+    workspace = open_workspace(folder, config_file=config_file, as_of=as_of)
+    own = rentals_csv.read(said["own_prices"], today=workspace.now.date()) if said["own_prices"] else []
+    prices = Prices(workspace, own=own, regions=said["regions"])
+    with watching() as watch:
+        plan, _ = plan_serve(ask_of(said), prices, watch=watch)
+    deliver("plan-serve", plan, serve_page(plan), as_json=as_json, html=html)

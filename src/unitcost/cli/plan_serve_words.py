@@ -1,0 +1,71 @@
+"""What `unitcost plan serve` is told on the command line, and what it tells while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unitcost.errors import BadSetting
+
+if TYPE_CHECKING:
+    from unitcost.jobs.plan_serve import Watch
+    from unitcost.jobs.serve_answers import ServeAsk
+
+
+def ask_of(said: dict[str, Any]) -> ServeAsk:
+    """What is asked, from the options of the command."""
+    from unitcost.jobs.plan_words import amount, seconds
+    from unitcost.jobs.serve_answers import ServeAsk
+    from unitcost.serving.search import Limits
+
+    def limit(name: str) -> float | None:
+        text = said[name]
+        return seconds(text, f"--{name.replace('_', '-')}") if text else None
+
+    if said["trace"] and said["rps"]:
+        raise BadSetting("both --trace and --rps are given", mend="leave one of them out")
+    return ServeAsk(
+        model=said["model"], trace=said["trace"], hash_tokens=said["hash_tokens"], requests=said["requests"] or 0,
+        per_s=said["rps"] or 0.0, input_tokens=said["input_tokens"] or 0, output_tokens=said["output_tokens"] or 0,
+        duration_s=seconds(said["duration"], "--duration"), gpus=said["gpus"], precisions=said["precisions"],
+        limits=Limits(ttft_p95_s=limit("ttft_p95"), tpot_p95_s=limit("tpot_p95"), e2e_p95_s=limit("e2e_p95")),
+        backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"],
+        qualities=_qualities(said["qualities"]),
+        quality_bar=amount(said["quality_bar"], "--quality-bar") if said["quality_bar"] else None,
+    )  # fmt: skip
+
+
+def _qualities(said: Sequence[str]) -> dict[str, Decimal]:
+    from unitcost.jobs.plan_words import amount
+
+    found = {}
+    for text in said:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise BadSetting(f"--quality {text} names no value", mend="write it like fp8=0.71")
+        found[name.strip()] = amount(value, "--quality")
+    return found
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Say on standard error that machine code is made; where that is a terminal, also which option is played."""
+    from unitcost.cli.output import progress_bar
+    from unitcost.jobs.plan_serve import Watch
+
+    runs = [0]
+    with progress_bar() as tell:
+
+        def run(_: str) -> None:
+            runs[0] += 1
+            if tell is not None:
+                tell("runs of the simulator", runs[0], runs[0] + 1)
+
+        def compile_() -> None:
+            click.echo("making machine code of the simulator, once: about half a minute", err=True)
+
+        yield Watch(run=run, compile=compile_)

@@ -1,0 +1,223 @@
+"""Plan how to serve a model: every option played on the traffic, priced, and the cheapest inside the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from unitcost import money
+from unitcost.errors import BadSetting
+from unitcost.facts.estimates import Estimate
+from unitcost.facts.rentals import PricingCategory
+from unitcost.jobs.plan_prices import Prices
+from unitcost.jobs.plan_serve_api import api_offers
+from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
+from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, ServePlan, Traffic
+from unitcost.machine.accelerators import chip
+from unitcost.measure.serving_defaults import shipped
+from unitcost.readers import traces
+from unitcost.serving.arrivals import checked
+from unitcost.serving.fleet import Engine
+from unitcost.serving.own_or_api import OwnReplicas
+from unitcost.serving.search import Found, Refused, Search, Tried, frontier, search
+from unitcost.serving.synthetic import constant
+from unitcost.serving.traces import Trace
+from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
+
+_ERROR_QUANTILES = (0, -1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Whom to tell how far it is.
+
+    Parameters
+    ----------
+    run, compile
+        Called before each run with the option's name, and before machine code is made.
+    """
+
+    run: Callable[[str], None] = lambda _: None
+    compile: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A search with what it was made from, for what is asked further."""
+
+    run: Search
+    found: Found
+    options: dict[str, Priceable]
+    traffic: Traffic
+    chosen: Tried | None
+
+
+def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> tuple[ServePlan, Searched]:
+    """Cheapest way to serve a model's traffic inside its targets.
+
+    Raises
+    ------
+    BadFile
+        When no request of the trace can be played.
+    NoPrice, UnknownName
+        When nothing that could serve the model has step times and a price.
+    """
+    told = watch or Watch()
+    trace, traffic = traffic_of(ask)
+    wanted = Wanted(
+        model=ask.model, gpus=ask.gpus, precisions=ask.precisions, backend=ask.backend, qualities=ask.qualities,
+        quality_bar=ask.quality_bar, calibration=ask.calibration,
+    )  # fmt: skip
+    options, unfit = options_of(wanted, prices, Engine())
+    run = Search(trace, ask.limits, most_replicas=ask.most_replicas, on_run=told.run, on_compile=told.compile)
+    found = search([one.option for one in options], run)
+    chosen = next((tried for tried in found.fewest if not tried.option.needs_check), None)
+    by_name = {one.option.name: one for one in options}
+    searched = Searched(run=run, found=found, options=by_name, traffic=traffic, chosen=chosen)
+    return _answer(ask, searched, [*unfit, *found.refused], prices), searched
+
+
+def traffic_of(ask: ServeAsk) -> tuple[Trace, Traffic]:
+    """The requests that are asked about, from a file or from a rate."""
+    findings: list[str] = []
+    if ask.trace is not None:
+        trace, notes = checked(traces.read(ask.trace, hash_tokens=ask.hash_tokens))
+        findings = [str(note) for note in notes]
+        trace = trace.head(ask.requests) if ask.requests else trace
+    elif ask.per_s and ask.input_tokens and ask.output_tokens:
+        trace = constant(
+            per_s=ask.per_s, input_tokens=ask.input_tokens, output_tokens=ask.output_tokens, duration_s=ask.duration_s
+        )  # fmt: skip
+    else:
+        raise BadSetting("there is no traffic", mend="give --trace FILE, or --rps with --input and --output")
+    if not trace.duration_s > 0:
+        raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
+    return trace, Traffic(
+        name=trace.name, requests=len(trace), duration_s=trace.duration_s, per_s=len(trace) / trace.duration_s,
+        input_tokens=int(trace.input_tokens.sum()), output_tokens=int(trace.output_tokens.sum()), findings=tuple(findings),
+    )  # fmt: skip
+
+
+def shown(tried: Tried, priced: Priceable) -> ServeOption:
+    """An option for a reader."""
+    served, units, grid = tried.option.grid.served, tried.units, tried.option.grid
+    usd = tried.cost.usd
+    return ServeOption(
+        name=tried.option.name, gpu=served.gpu, precision=served.precision, gpus_per_replica=served.gpus,
+        replicas=tried.replicas, usd_per_gpu_hour=priced.rental.usd_per_accelerator_hour,
+        price_source=f"{priced.rental.machine} {priced.rental.region}, {priced.rental.source}".strip(),
+        usd_per_hour=tried.usd_per_hour, usd_per_month=units.per_month, usd_per_mtok_input=units.per_mtok_input,
+        usd_per_mtok_output=units.per_mtok_output, usd_per_mtok_total=units.per_mtok_total,
+        usd_per_1k_requests=units.per_1k_requests, latencies=tried.outcome.latencies,
+        busy_share=tried.outcome.busy_share, idle_usd_share=float(tried.cost.idle_usd / usd) if usd else 0.0,
+        batch_mean=tried.outcome.batch_mean, good_share=tried.outcome.good_share, misses=tried.misses,
+        needs_check=tried.option.needs_check, step_times=(f"{grid.origin}: {grid.source}", *grid.flags),
+    )  # fmt: skip
+
+
+def _answer(ask: ServeAsk, searched: Searched, ruled_out: Sequence[Refused], prices: Prices) -> ServePlan:
+    found, chosen = searched.found, searched.chosen
+
+    def row(tried: Tried) -> ServeOption:
+        return shown(tried, searched.options[tried.option.name])
+
+    first = found.fewest[0] if found.fewest else None
+    best = row(chosen) if chosen else None
+    own = _own(chosen, searched.traffic) if chosen else None
+    return ServePlan(
+        ask=ask, traffic=searched.traffic, chosen=best,
+        after_check=row(first) if first is not None and first is not chosen else None,
+        options=tuple(map(row, found.fewest)), frontier=tuple(map(row, frontier(found.tried, ask.limits))),
+        played=tuple(map(row, found.tried)), bands=bands_of(chosen, searched.run) if chosen else None,
+        paying=_paying(chosen, prices) if chosen else (), api=api_offers(ask.model, searched.run.trace, own, prices),
+        ruled_out=tuple(ruled_out), runs=searched.run.runs, sampled_requests=len(searched.run.sample),
+        messages=_messages(chosen, searched),
+    )  # fmt: skip
+
+
+def _messages(chosen: Tried | None, searched: Searched) -> tuple[str, ...]:
+    said = list(searched.traffic.findings)
+    if chosen is None:
+        said.append("no option keeps the targets with a quality that is not in doubt: see what was ruled out")
+    elif chosen.option.grid.flags:
+        said.append(f"step times of {chosen.option.name}: {'; '.join(chosen.option.grid.flags)}")
+    return tuple(said)
+
+
+def bands_of(chosen: Tried, run: Search) -> Bands:
+    """Latencies with the errors of measured runs, and the cost were every step as much faster or slower."""
+    fitted, served = shipped(), chosen.option.grid.served
+    ttft, tpot = fitted.ttft.band(served), fitted.tpot.band(served)
+    low, high = (_as_fast(chosen, run, tpot[place]) for place in _ERROR_QUANTILES)
+    as_planned = chosen.units.per_month or money.ZERO
+    costs = [float(t.units.per_month or 0) for t in (low, chosen, high) if t is not None]
+    known = fitted.tpot.known(served)
+    return Bands(
+        known=known, ttft_p95_s=_estimate(chosen, "ttft_s", ttft), tpot_p95_s=_estimate(chosen, "tpot_s", tpot),
+        usd_per_month=Estimate(
+            value=float(as_planned), low=min(costs), high=max(costs), basis="modelled",
+            because=f"fewest replicas with step times {tpot[0]:g} to {tpot[-1]:g} times as long; error known by {known}",
+        ),
+        replicas=(low.replicas if low else chosen.replicas, chosen.replicas, high.replicas if high else None),
+    )  # fmt: skip
+
+
+def _as_fast(chosen: Tried, run: Search, times: float) -> Tried | None:
+    """The chosen option with the fewest replicas, were all its steps so many times as long."""
+    constants = chosen.option.grid.constants
+    slower = replace(
+        constants, scale=constants.scale * times, per_step_s=constants.per_step_s * times,
+        per_prefill_step_s=constants.per_prefill_step_s * times, per_sequence_s=constants.per_sequence_s * times,
+    )  # fmt: skip
+    grid = replace(chosen.option.grid, constants=slower)
+    option = replace(chosen.option, grid=grid, name=f"{chosen.option.name}, steps {times:g} times as long")
+    return run.fewest(option, start=chosen.replicas)
+
+
+def _estimate(chosen: Tried, name: str, band: Sequence[float]) -> Estimate | None:
+    latency = chosen.outcome.latencies.get(name)
+    if latency is None:
+        return None
+    low, high = (latency.p95 * band[place] for place in _ERROR_QUANTILES)
+    return Estimate(
+        value=latency.p95, low=min(low, latency.p95), high=max(high, latency.p95), basis="modelled",
+        because=f"measured over predicted on kept-back runs: {band[0]:g} (5 %) to {band[-1]:g} (95 %)",
+    )  # fmt: skip
+
+
+def _own(chosen: Tried, traffic: Traffic) -> OwnReplicas:
+    """What one chosen replica costs and answers in a month at this load."""
+    tokens = Decimal(traffic.input_tokens + traffic.output_tokens)
+    seconds_per_month = Decimal(HOURS_PER_MONTH * SECONDS_PER_HOUR)
+    per_month = money.divide(money.multiply(tokens, seconds_per_month), Decimal(round(traffic.duration_s)))
+    return OwnReplicas(
+        usd_per_month=money.multiply(chosen.option.usd_per_replica_hour, Decimal(HOURS_PER_MONTH)),
+        units_per_month=money.divide(per_month, Decimal(chosen.replicas)),
+    )  # fmt: skip
+
+
+_REMARKS: dict[PricingCategory, str] = {
+    "on-demand": "the plan",
+    "spot": "may be taken away: see --levers for the replicas that needs",
+    "reserved": "under a promise of use",
+}
+
+
+def _paying(chosen: Tried, prices: Prices) -> tuple[Paying, ...]:
+    served = chosen.option.grid.served
+    found = []
+    for category, remark in _REMARKS.items():
+        rental = prices.cheapest(chip(served.gpu), served.gpus, category)
+        if rental is None:
+            continue
+        gpus = Decimal(served.gpus * chosen.replicas)
+        hourly = money.multiply(rental.usd_per_accelerator_hour, gpus)
+        found.append(
+            Paying(
+                category=category, usd_per_gpu_hour=rental.usd_per_accelerator_hour,
+                usd_per_month=money.multiply(hourly, Decimal(HOURS_PER_MONTH)),
+                source=f"{rental.machine} {rental.region}, {rental.source}", remark=remark,
+            )
+        )  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,217 @@
+"""The serving plan as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from unitcost.facts.estimates import Estimate
+from unitcost.jobs.plan_words import ranged, usd, usd_ranged
+from unitcost.jobs.serve_answers import ApiOffer, ServeOption, ServePlan
+from unitcost.report.model import Chart, Section
+from unitcost.report.plan_page import PlanPage, PlanTile, points_chart, table
+from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
+
+_API_SHOWN, _RULED_SHOWN = 8, 40
+
+
+def serve_page(plan: ServePlan, more: Sequence[Section] = ()) -> PlanPage:
+    """Page of a serving plan.
+
+    Parameters
+    ----------
+    more
+        Further sections, such as the levers.
+    """
+    traffic = plan.traffic
+    sections = (_options(plan), _frontier(plan), _paying(plan), _api(plan), *more, _ruled_out(plan), _how(plan))
+    return PlanPage(
+        title="Serving plan",
+        subtitle=f"{plan.ask.model}, {traffic.requests:,} requests at {traffic.per_s:,.3g} a second, {_limits(plan)}",
+        messages=plan.messages, tiles=_tiles(plan), sections=tuple(one for one in sections if one is not None),
+    )  # fmt: skip
+
+
+def _limits(plan: ServePlan) -> str:
+    limits = plan.ask.limits
+    said = [
+        f"{name} p95 at most {limit * MILLISECONDS_PER_SECOND:,.4g} ms"
+        for name, limit in (
+            ("TTFT", limits.ttft_p95_s), ("TPOT", limits.tpot_p95_s), ("end to end", limits.e2e_p95_s),
+        ) if limit is not None
+    ]  # fmt: skip
+    return ", ".join(said) or "no target"
+
+
+def _tiles(plan: ServePlan) -> tuple[PlanTile, ...]:
+    best, bands = plan.chosen, plan.bands
+    if best is None or bands is None:
+        return (PlanTile(name="take", value="nothing keeps the targets", beside="see what was ruled out"),)
+    tiles = [
+        PlanTile(
+            name="take", value=f"{best.replicas} x ({best.name})", beside=f"{usd(best.usd_per_hour)} USD an hour on demand"
+        ),
+        PlanTile(name="a month, USD", value=usd_ranged(bands.usd_per_month), beside=f"busy {best.busy_share:.0%}"),
+        PlanTile(
+            name="a million tokens, USD", value=money(best.usd_per_mtok_total),
+            beside=f"{money(best.usd_per_mtok_input)} per million of input, {money(best.usd_per_mtok_output)} of output",
+        ),
+        PlanTile(name="TTFT p95, ms", value=ms(bands.ttft_p95_s), beside="range: error of measured runs"),
+        PlanTile(name="TPOT p95, ms", value=ms(bands.tpot_p95_s), beside="range: error of measured runs"),
+    ]  # fmt: skip
+    if plan.after_check:
+        other = plan.after_check
+        tiles.append(
+            PlanTile(
+                name="cheaper if quality holds", value=f"{other.replicas} x ({other.name})",
+                beside=f"{money(other.usd_per_mtok_total)} USD a million tokens; {other.needs_check}",
+            )
+        )  # fmt: skip
+    if plan.api:
+        offer = plan.api[0]
+        tiles.append(
+            PlanTile(
+                name="API, a month, USD",
+                value=usd(offer.usd_per_month),
+                beside=f"{offer.provider}; {flip_words(offer)}",
+            )
+        )
+    return tuple(tiles)
+
+
+def money(amount: Decimal | None) -> str:
+    """Unit cost for a reader."""
+    return "–" if amount is None else f"{amount:,.3f}"
+
+
+def ms(estimate: Estimate | None) -> str:
+    """Estimated time for a reader. [ms]."""
+    return ranged(estimate, ",.0f", MILLISECONDS_PER_SECOND)
+
+
+def p95_ms(option: ServeOption, name: str) -> str:
+    """95th percentile of a latency for a reader. [ms]."""
+    latency = option.latencies.get(name)
+    return "–" if latency is None else f"{latency.p95 * MILLISECONDS_PER_SECOND:,.0f}"
+
+
+def flip_words(offer: ApiOffer) -> str:
+    """From which volume on own replicas are cheaper."""
+    if not offer.flips:
+        return "own replicas never become cheaper at this load"
+    tokens, who = offer.flips[0]
+    back = f", but not from {float(offer.flips[1][0]) / MEGA:,.0f} on" if len(offer.flips) > 1 else ""
+    return f"{who} cheaper from {float(tokens) / MEGA:,.0f} million tokens a month{back}"
+
+
+_COLUMNS = [
+    "option", "replicas", "USD/h", "USD/month", "USD/M total", "USD/M in", "USD/M out", "TTFT p95 ms", "TPOT p95 ms",
+    "busy", "",
+]  # fmt: skip
+
+
+def option_row(option: ServeOption) -> list[str]:
+    """An option as a row of a table."""
+    return [
+        option.name, str(option.replicas), usd(option.usd_per_hour),
+        "–" if option.usd_per_month is None else usd(option.usd_per_month), money(option.usd_per_mtok_total),
+        money(option.usd_per_mtok_input), money(option.usd_per_mtok_output), p95_ms(option, "ttft_s"),
+        p95_ms(option, "tpot_s"), f"{option.busy_share:.0%}",
+        "; ".join(part for part in (option.needs_check, *option.misses) if part),
+    ]  # fmt: skip
+
+
+def _options(plan: ServePlan) -> Section:
+    return Section(
+        key="ways", title="Options", question="What does each option cost with the fewest replicas that keep the targets?",
+        tables=(table(_COLUMNS, [option_row(option) for option in plan.options]),),
+        notes=(
+            "The whole cost stands over the input tokens, the output tokens and both: three views of one cost, not shares.",
+        ),
+    )  # fmt: skip
+
+
+def _frontier(plan: ServePlan) -> Section:
+    rows = [option_row(option) for option in plan.frontier]
+    return Section(
+        key="frontier", title="Cost against latency", question="What does an earlier first token cost?",
+        tables=(table(_COLUMNS, rows),), charts=(_chart(plan),) if plan.played else (),
+        notes=("Of all that was played on the whole trace, what nothing else beats in both cost and TTFT.",),
+    )  # fmt: skip
+
+
+def _chart(plan: ServePlan) -> Chart:
+    def place(option: ServeOption) -> tuple[float, float, str]:
+        latency = option.latencies["ttft_s"].p95 * MILLISECONDS_PER_SECOND
+        return latency, float(option.usd_per_mtok_total or 0), f"{option.replicas} x ({option.name})"
+
+    best = {(option.name, option.replicas) for option in plan.frontier}
+    keeps = [place(o) for o in plan.played if not o.misses and (o.name, o.replicas) not in best]
+    late = [place(o) for o in plan.played if o.misses and (o.name, o.replicas) not in best]
+    groups = {"frontier": [place(option) for option in plan.frontier], "keeps the targets": keeps, "misses": late}
+    return points_chart(
+        "cost-latency", "Cost against p95 TTFT", groups, joined="frontier", across="TTFT p95, ms",
+        up="USD per million tokens",
+    )  # fmt: skip
+
+
+def _paying(plan: ServePlan) -> Section | None:
+    if not plan.paying:
+        return None
+    rows = [
+        [one.category, f"{one.usd_per_gpu_hour:,.3f}", usd(one.usd_per_month), f"{one.source}; {one.remark}"]
+        for one in plan.paying
+    ]
+    return Section(
+        key="paying", title="Ways to pay", question="What does the same fleet cost under other terms?",
+        tables=(table(["how", "USD per GPU-hour", "USD/month", ""], rows),),
+        notes=("Each the cheapest of the price book for machines that hold a whole replica; --region and --prices narrow it.",),
+    )  # fmt: skip
+
+
+def _api(plan: ServePlan) -> Section | None:
+    if not plan.api:
+        return None
+    rows = [
+        [
+            f"{offer.provider} {offer.model}", usd(offer.usd_per_month), money(offer.usd_per_mtok_total),
+            money(offer.usd_per_mtok_input), money(offer.usd_per_mtok_output),
+            "; ".join(part for part in (flip_words(offer), offer.needs_check) if part),
+        ]
+        for offer in plan.api[:_API_SHOWN]
+    ]  # fmt: skip
+    return Section(
+        key="api", title="Bought from an API", question="At which volume does the answer flip?",
+        tables=(table(["API", "USD/month", "USD/M total", "USD/M in", "USD/M out", ""], rows),),
+        notes=(
+            "Own replicas are whole: their cost is a staircase, that of an API a line. The latency of APIs is not looked at, nor "
+            "the precision they run.",
+        ),
+    )  # fmt: skip
+
+
+def _ruled_out(plan: ServePlan) -> Section | None:
+    if not plan.ruled_out:
+        return None
+    rows = [[one.name, one.stage, one.reason] for one in plan.ruled_out[:_RULED_SHOWN]]
+    return Section(
+        key="ruled-out", title="Ruled out", question="What was looked at and does not take part, and why?",
+        tables=(table(["option", "by", "why"], rows, numbers=3),),
+    )  # fmt: skip
+
+
+def _how(plan: ServePlan) -> Section:
+    best = plan.chosen
+    sample = f"{plan.sampled_requests:,} of {plan.traffic.requests:,} requests"
+    notes = [
+        f"{plan.runs} runs of the simulator; options were sorted out on {sample}, the last ones played on all.",
+        "Replicas are whole. GPUs are priced by the GPU-hour, on demand, for as long as the traffic lasts; a month has 730 h.",
+        "Least-loaded routing, continuous batching with chunked prefill of 8,192 tokens a step, prefix cache on.",
+    ]
+    if best is not None and plan.bands is not None:
+        notes += [f"Step times of the choice: {'; '.join(best.step_times)}.", f"Price: {best.price_source}."]
+        notes.append(
+            f"Ranges: 5 to 95 % of measured over predicted on kept-back benchmark runs, where the {plan.bands.known} is known. "
+            "Those runs are closed loops; queues of bursts may be further off."
+        )
+    return Section(key="how", title="How it is counted", question="What do these numbers stand on?", notes=tuple(notes))

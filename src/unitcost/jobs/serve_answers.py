@@ -1,0 +1,193 @@
+"""What the serving planner is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from unitcost.facts.estimates import Estimate
+from unitcost.serving.outcome import Latency
+from unitcost.serving.search import Limits, Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeAsk:
+    """What is asked.
+
+    Parameters
+    ----------
+    model
+        Any usual spelling, or the folder of its `config.json`.
+    limits
+        Targets of the 95th percentiles.
+    trace, hash_tokens
+        File of requests, and the tokens of a hashed block where it does not say.
+    requests
+        Only the first so many; 0: all.
+    per_s, input_tokens, output_tokens, duration_s
+        Instead of a trace: a rate, [1 / s], lengths, and for how long, [s].
+    gpus, precisions, backend
+        Only these; empty: all that step times ship for.
+    qualities, quality_bar
+        Measured quality by precision or model, and the least that will do.
+    calibration
+        What `unitcost calibrate serve` wrote.
+    """
+
+    model: str
+    limits: Limits
+    trace: Path | None = None
+    hash_tokens: int = 0
+    requests: int = 0
+    per_s: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    duration_s: float = 0.0
+    gpus: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    backend: str = "vllm"
+    qualities: Mapping[str, Decimal] = field(default_factory=dict)
+    quality_bar: Decimal | None = None
+    calibration: Path | None = None
+    most_replicas: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What was played. [1 / s], [tokens], [s]."""
+
+    name: str
+    requests: int
+    duration_s: float
+    per_s: float
+    input_tokens: int
+    output_tokens: int
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOption:
+    """An option as it was played and priced.
+
+    Parameters
+    ----------
+    usd_per_gpu_hour, price_source
+        On-demand price, and whose.
+    usd_per_mtok_input, usd_per_mtok_output, usd_per_mtok_total
+        The whole cost over the input tokens, the output tokens, and both: three views of one cost. [USD / million tokens]
+    busy_share, batch_mean
+        Time in steps over ready time, and sequences in a step.
+    step_times
+        What they stand on, and what looks implausible about them.
+    """
+
+    name: str
+    gpu: str
+    precision: str
+    gpus_per_replica: int
+    replicas: int
+    usd_per_gpu_hour: Decimal
+    price_source: str
+    usd_per_hour: Decimal
+    usd_per_month: Decimal | None
+    usd_per_mtok_input: Decimal | None
+    usd_per_mtok_output: Decimal | None
+    usd_per_mtok_total: Decimal | None
+    usd_per_1k_requests: Decimal | None
+    latencies: Mapping[str, Latency]
+    busy_share: float
+    idle_usd_share: float
+    batch_mean: float
+    good_share: float
+    misses: tuple[str, ...]
+    needs_check: str
+    step_times: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bands:
+    """How far measured runs were from what step times say, for what is known of the chosen deployment.
+
+    Parameters
+    ----------
+    known
+        How much is known of it.
+    ttft_p95_s, tpot_p95_s
+        With the 5 and 95 % quantiles of measured over predicted. [s]
+    usd_per_month
+        With the fewest replicas were each step as much faster or slower. [USD / month]
+    replicas
+        The same replicas: (fewest, as planned, most); None where no number keeps the targets.
+    """
+
+    known: str
+    ttft_p95_s: Estimate | None
+    tpot_p95_s: Estimate | None
+    usd_per_month: Estimate
+    replicas: tuple[int, int, int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paying:
+    """Another way to pay for the chosen fleet."""
+
+    category: str
+    usd_per_gpu_hour: Decimal
+    usd_per_month: Decimal
+    source: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiOffer:
+    """The same traffic bought from an API.
+
+    Parameters
+    ----------
+    flips
+        (tokens a month, who is cheaper from there on), own replicas against this API at this mix of input and output.
+    """
+
+    provider: str
+    model: str
+    usd_per_month: Decimal
+    usd_per_mtok_total: Decimal
+    usd_per_mtok_input: Decimal
+    usd_per_mtok_output: Decimal
+    needs_check: str
+    flips: tuple[tuple[Decimal, str], ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServePlan:
+    """Answer.
+
+    Parameters
+    ----------
+    chosen
+        Cheapest that keeps the targets and whose quality is not in doubt; None: none does.
+    after_check
+        Cheaper still, were its quality found to do; None: nothing is.
+    options
+        Each finalist with the fewest replicas, the cheapest first.
+    frontier
+        Than which nothing that was played is both cheaper and faster to the first token.
+    """
+
+    ask: ServeAsk
+    traffic: Traffic
+    chosen: ServeOption | None
+    after_check: ServeOption | None
+    options: tuple[ServeOption, ...]
+    frontier: tuple[ServeOption, ...]
+    played: tuple[ServeOption, ...]
+    bands: Bands | None
+    paying: tuple[Paying, ...]
+    api: tuple[ApiOffer, ...]
+    ruled_out: tuple[Refused, ...]
+    runs: int
+    sampled_requests: int
+    messages: tuple[str, ...]
