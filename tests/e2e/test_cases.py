@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Desk
+from tests.e2e.conftest import AS_OF, Desk
 
 CURRENCY = ("--currency", "USD", "--period", "2031-06")
 
@@ -67,6 +67,12 @@ def test_two_currencies_in_one_file(desks: Callable[[str], Desk], shared_cases: 
     report = with_rates.report()
     assert decimals(report["total"]) == {"USD": Decimal(answer["with_rates_usd"])}
     assert report["rates_used"] == [{"currency": "EUR", "from": "2031-06-01", "rate": "1.2", "to": "USD"}]
+    page = with_rates.folder / "report.html"
+    printed = with_rates.run("report", "--as-of", AS_OF).stdout
+    assert with_rates.run("report", "--html", str(page), "--as-of", AS_OF).exit_code == 0
+    for shown in (" ".join(printed.split()), page.read_text(encoding="utf-8")):
+        assert "EUR at 1.20 of 2031-06-01" in shown
+    assert "EUR at" not in without.run("report", "--as-of", AS_OF).stdout
 
 
 @pytest.mark.parametrize(("zone", "key"), [("UTC", "utc"), ("-05:00", "-05:00")])

@@ -22,7 +22,7 @@ from unitcost.report.amounts import Amounts, ByUnit
 from unitcost.report.build import build
 from unitcost.report.inputs import colours_of
 from unitcost.report.model import Report, Section, Table
-from unitcost.report.printed import printed
+from unitcost.report.printed import context, printed
 
 BILLED = replace(SELECTION, cost="billed")
 SUMMED = ("drivers", "owners-team", "owners-project", "owners-experiment", "lines", "providers", "services", "accounts",
@@ -238,7 +238,17 @@ def test_currencies_with_dated_rates_are_converted_and_the_rates_named() -> None
         "2026-09-01": "1.1",
         "2026-10-01": "1.2",
     }
+    assert context(made).endswith("EUR at 1.10 of 2026-09-01, EUR at 1.20 of 2026-10-01")
     assert not any("are not added" in message for message in made.messages)
+
+
+def test_many_rates_are_counted_after_the_first() -> None:
+    days = [date(2026, 9, day) for day in range(1, 8)]
+    rates = Settings(fx=tuple(FxRate(currency="EUR", since=day, rate=Decimal("1.125")) for day in days))
+    made = report([charge("20", str(day), currency="EUR") for day in days], rates)
+    assert len(made.answers["rates_used"]) == 7
+    assert "EUR at 1.125 of 2026-09-04 and 3 more rates" in context(made)
+    assert "2026-09-05" not in context(made)
 
 
 def test_an_invoice_that_differs_by_a_cent_is_said() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from unitcost import money
 from unitcost.facts.answers import Owned
 from unitcost.facts.naming import NOBODY, meant
-from unitcost.facts.rules import OWNER_KINDS, OwnerKind
+from unitcost.facts.rules import OWNER_KINDS, FxRate, OwnerKind
 from unitcost.figure import Figure
 from unitcost.report import token_answers, work_answers
 from unitcost.report.amounts import ByUnit, names_of
@@ -59,12 +59,20 @@ def answers(given: ReportInput, made: Made) -> dict[str, Any]:
                 "rate": money.text(rate.rate),
                 "to": given.amounts.currency,
             }
-            for rate in given.amounts.used.values()
+            for rate in rates_used(given)
         ],
         "not_added": not_added(given, made.totals),
         "splits": [split.name for split in given.settings.splits if split.name in given.dividing],
         "split_notes": [{"kind": n.kind, "split": n.split, "says": n.says} for n in given.split_notes],
     }
+
+
+def rates_used(given: ReportInput) -> list[FxRate]:
+    """Rates that figures of the report were converted with, by currency and day; the sections must be made already."""
+    used: dict[str, FxRate] = {}
+    for amounts in (given.movers, given.billed, given.effective, given.amounts):
+        used |= amounts.used
+    return sorted(used.values(), key=lambda rate: (rate.currency, rate.since))
 
 
 def not_added(given: ReportInput, totals: dict[str, Figure]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unitcost.facts.rules import OWNER_KINDS
 from unitcost.figure import Figure
 from unitcost.report import charts
-from unitcost.report.answers import answers, not_added
+from unitcost.report.answers import answers, not_added, rates_used
 from unitcost.report.figures import make
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Report, Section, Tile
@@ -61,6 +61,7 @@ def build(given: ReportInput) -> Report:
         messages=tuple(_messages(given, totals)),
         closes=closing.closes(given),
         answers=answers(given, made),
+        rates=tuple(rates_used(given)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from unitcost.errors import UnknownName
+from unitcost.facts.rules import FxRate
 from unitcost.facts.spend import Selection
 from unitcost.figure import Figure, walk_once
 
@@ -103,6 +104,8 @@ class Report:
         Whether every invoice that is known agrees with the bill to the last place.
     answers
         Top-level answers for machines; see docs/reference/report-json.md.
+    rates
+        Exchange rates that amounts were converted with.
     """
 
     title: str
@@ -114,6 +117,7 @@ class Report:
     messages: tuple[str, ...]
     closes: bool
     answers: dict[str, Any] = field(default_factory=dict)
+    rates: tuple[FxRate, ...] = ()
 
     def only(self, keys: Collection[str]) -> Report:
         """The report with no sections but these, in its own order; without keys, the whole report.

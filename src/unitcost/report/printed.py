@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from unitcost import money
+from unitcost.facts.rules import FxRate
 from unitcost.figure import Figure
 from unitcost.report.charts import grouped, percent
 from unitcost.report.model import Cell, Kind, Report, Table
@@ -13,6 +15,8 @@ from unitcost.units import CENT_PLACES
 NONE = "–"
 #: Significant digits of a unit cost.
 _UNIT_DIGITS = 4
+#: Exchange rates that are named before the others are only counted.
+_MOST_RATES = 4
 
 
 def printed(table: Table) -> tuple[list[str], list[list[str]], bool]:
@@ -86,7 +90,19 @@ def heading(report: Report) -> str:
 
 
 def context(report: Report) -> str:
-    """What puts a charge into the report, and in which zone."""
+    """What puts a charge into the report, in which zone, and at which rates other currencies were converted."""
     selection = report.selection
     way = "billing period" if selection.place == "billing" else "time of use"
-    return f"by {way} · months and days in {selection.timezone}"
+    parts = [f"by {way}", f"months and days in {selection.timezone}", _rates(report.rates)]
+    return " · ".join(part for part in parts if part)
+
+
+def _rates(rates: Sequence[FxRate]) -> str:
+    more = f" and {len(rates) - _MOST_RATES} more rates (all in --json)" if len(rates) > _MOST_RATES else ""
+    return ", ".join(f"{r.currency} at {_rate(r.rate)} of {r.since}" for r in rates[:_MOST_RATES]) + more
+
+
+def _rate(rate: Decimal) -> str:
+    """Rate with all its places, at least cents."""
+    places = len(money.text(rate).partition(".")[2])
+    return grouped(rate, max(CENT_PLACES, places))
