@@ -6,6 +6,7 @@ A command file has one click command by the name `command`. It reads arguments, 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from importlib import import_module
@@ -32,6 +33,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("unitcost.cli.compare", "Find the cheapest option at fixed quality; say what is ruled out and why."),
     "demo": ("unitcost.cli.demo", "Write a sample workspace and show its report."),
 }
+#: New objects after which garbage is looked for; a command lives for seconds and makes hardly any.
+_GARBAGE_FROM = 50_000
 #: What a shell reports for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE.
 _INTERRUPTED, _PIPE_CLOSED = 130, 141
 _SYSTEM_MENDS = {
@@ -132,6 +135,7 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    gc.set_threshold(_GARBAGE_FROM)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a sign that the terminal cannot show must not end the program
             stream.reconfigure(errors="backslashreplace")

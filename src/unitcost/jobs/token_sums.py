@@ -110,7 +110,7 @@ class TokenSums:
         records = self._records(dims, sums)
         state = dims.index("state")
         of = Counted(
-            table="calls", column=column, noun="row of calls", basis_of=lambda key: _BASIS[str(key[state])],
+            table="calls", column=column, noun="call row", basis_of=lambda key: _BASIS[str(key[state])],
             note_of=lambda key: records.get(key, ""),
         )  # fmt: skip
         return self.amounts.by_unit(path, dims, rows, of)

@@ -42,7 +42,7 @@ MONTHS = ("2026-08", "2026-09", "2026-10")
 _HOURLY_FROM = 30
 
 
-def write(folder: Path, *, seed: int = 7, months: tuple[str, ...] = MONTHS, rows: int = 85_000) -> Truth:
+def write(folder: Path, *, seed: int = 7, months: tuple[str, ...] = MONTHS, rows: int = 71_000) -> Truth:
     """Write the sample workspace into a folder.
 
     Parameters

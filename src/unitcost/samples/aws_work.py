@@ -19,7 +19,8 @@ PRICES = {
     "ml.p4d.24xlarge": "25.251", "gp3": "0.08", "s3": "0.023", "s3-ia": "0.0125", "egress": "0.09",
     "between zones": "0.01", "nat": "0.045", "eks": "0.1",
 }  # fmt: skip
-#: Usual spot prices of the accelerators [10^-6 USD per hour]; the price of a day is drawn around them.
+_DAYS_PER_WEEK = 7
+#: Usual spot prices of the accelerators [10^-6 USD per hour]; the price of a week is drawn around them.
 SPOT = {"p5.48xlarge": 19_253_100, "g6e.xlarge": 781_600}
 #: Spot runs: name -> (instance type, nodes, first day, days, tags).
 RUNS = {
@@ -138,13 +139,14 @@ def lives(world: World, run: str, node: int, hours: int) -> list[tuple[int, int]
 
 def _spot_node(world: World, run: str, node: int, kind: str, span: Ints, tags: dict[str, str]) -> Iterator[Line]:
     label = Label(team=tags["team"], project=tags["project"], driver="training")
-    price_by_day = SPOT[kind] * draw(world.bits("spot price", kind), world.calendar.day_count, 930, 1080) // 1000
+    weeks = world.calendar.day_count // _DAYS_PER_WEEK + 1
+    price_by_week = SPOT[kind] * draw(world.bits("spot price", kind), weeks, 930, 1080) // 1000
     for number, (start, end) in enumerate(lives(world, run, node, len(span))):
         within = np.arange(start // 100, (end + 99) // 100, dtype=np.int64)
         used = np.minimum(end, (within + 1) * 100) - np.maximum(start, within * 100)
         hours = span[within]
         quantity = used * _HUNDREDTH
-        amounts = quantity * price_by_day[hours // HOURS_PER_DAY]
+        amounts = quantity * price_by_week[hours // (HOURS_PER_DAY * _DAYS_PER_WEEK)]
         fixed = cells(
             "ec2", f"SpotUsage:{kind}", account=RESEARCH, resource=instance_id(world, run, str(node), str(number)),
             operation="RunInstances:SV052", price=PRICES[kind], zone="us-east-1a",

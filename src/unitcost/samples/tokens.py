@@ -14,7 +14,6 @@ from unitcost.samples.lines import (
     QUANTITY_PLACES,
     Label,
     Line,
-    daily_shape,
     draw,
     exact_sum,
     one,
@@ -50,13 +49,13 @@ _DETAILS = {
 #: Tokens of a class in a hundred tokens of a workspace that caches, and of one that does not.
 _MIX = {True: {"Fresh input": 22, "Cache read": 58, "Cache write": 8, "Output": 12},
         False: {"Fresh input": 84, "Cache read": 0, "Cache write": 0, "Output": 16}}  # fmt: skip
-#: Workspace -> (model, tags, tokens per day in millions from and to, whether it caches, row length in hours).
+#: Workspace -> (model, tags, tokens per day in millions from and to, whether it caches).
 _WORKSPACES = {
-    "assistant": ("large-2", {"team": "support", "project": "assistant"}, 90, 140, True, 1),
-    "assistant-triage": ("small-2", {"team": "support", "project": "assistant"}, 200, 320, True, 24),
-    "query-rewrite": ("small-2", {"team": "search", "project": "ranking"}, 400, 520, False, 24),
-    "fraud-notes": ("large-2", {"team": "risk", "project": "fraud"}, 4, 9, False, 24),
-    "unnamed-key": ("large-2", {}, 6, 12, False, 24),
+    "assistant": ("large-2", {"team": "support", "project": "assistant"}, 90, 140, True),
+    "assistant-triage": ("small-2", {"team": "support", "project": "assistant"}, 200, 320, True),
+    "query-rewrite": ("small-2", {"team": "search", "project": "ranking"}, 400, 520, False),
+    "fraud-notes": ("large-2", {"team": "risk", "project": "fraud"}, 4, 9, False),
+    "unnamed-key": ("large-2", {}, 6, 12, False),
 }
 
 
@@ -69,18 +68,14 @@ def lines(world: World) -> list[Line]:
 
 
 def _workspace(world: World, name: str) -> Iterator[Line]:
-    model, tags, low, high, caches, length = _WORKSPACES[name]
-    per_day = draw(world.bits("tokens", name), world.calendar.day_count, low * MICRO, high * MICRO)
-    starts = world.calendar.hours() if length == 1 else world.calendar.days()
-    tokens = daily_shape(starts, per_day) if length == 1 else per_day
+    model, tags, low, high, caches = _WORKSPACES[name]
+    tokens = draw(world.bits("tokens", name), world.calendar.day_count, low * MICRO, high * MICRO)
     for token_class, share in _MIX[caches].items():
         if share:
-            yield _line(name, model, token_class, starts, tokens * share // 100, tags, length)
+            yield _line(name, model, token_class, world.calendar.days(), tokens * share // 100, tags)
 
 
-def _line(
-    name: str, model: str, token_class: str, starts: Ints, tokens: Ints, tags: dict[str, str], length: int
-) -> Line:
+def _line(name: str, model: str, token_class: str, starts: Ints, tokens: Ints, tags: dict[str, str]) -> Line:
     """Tokens of one class; a count of tokens is the same integer as millions of tokens in millionths."""
     price = PRICES[model][token_class]
     direction, cache = _DETAILS[token_class]
@@ -100,7 +95,7 @@ def _line(
     amounts = priced(tokens, price)
     label = Label(team=tags.get("team", ""), project=tags.get("project", ""), driver="LLM API")
     return Line(
-        name=f"{name} {token_class}", cells=fixed, starts=starts, hours=length, quantity=tokens, billed=amounts,
+        name=f"{name} {token_class}", cells=fixed, starts=starts, hours=HOURS_PER_DAY, quantity=tokens, billed=amounts,
         effective=amounts, listed=amounts, label=label, resource=fixed["ResourceId"],
         control="workspace that caches its prompts" if name == "assistant" else "",
     )  # fmt: skip
