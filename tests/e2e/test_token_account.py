@@ -15,9 +15,10 @@ from unitcost import money
 from unitcost.figure import Rows, recompute
 from unitcost.jobs.call_rows import call_groups
 from unitcost.jobs.calls import priced_calls
+from unitcost.jobs.explain import RowReader
 from unitcost.jobs.prices import open_models
 from unitcost.jobs.review import review
-from unitcost.jobs.selecting import select
+from unitcost.jobs.selecting import parse_tag, select
 from unitcost.jobs.token_sums import number
 from unitcost.jobs.workspace import open_workspace
 from unitcost.ledger import Ledger
@@ -415,3 +416,22 @@ def test_two_usage_reports_of_one_day_count_once(reported: Desk) -> None:
     found = tokens(reported)
     assert found["models"]["USD"]["openai/otter"]["input_tokens"] == 5_000
     assert any("4,000 tokens" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("limit", [1, None])
+def test_calls_behind_many_figures_are_those_behind_each(lab: Desk, limit: int | None) -> None:
+    rows = [
+        {"input_tokens": 100 * n, "output_tokens": n, "key": f"k{n % 3}", "model": m}
+        for n in range(1, 7)
+        for m in ("otter", "kea")
+    ]
+    put(lab, rows)
+    workspace = open_workspace(lab.folder, as_of=AS_OF)
+    figures = review(workspace, parse_tag("all,effective")).figures().values()
+    leaves = [figure for figure in figures if figure.rows is not None and figure.rows.table == "calls"]
+    assert len(leaves) > 5
+    with workspace.open_ledger() as ledger:
+        reader = RowReader(ledger, (), workspace)
+        together = reader.read_all(leaves, limit)
+        assert together == [reader.read(leaf, limit) for leaf in leaves]
+    assert any(together)
