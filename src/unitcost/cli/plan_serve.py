@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ from unitcost.cli.plan_scenario import scenario_option
 @click.option("--calibration", type=FilePath(exists=True, dir_okay=False), help="File of `unitcost calibrate serve`.")
 @click.option("--prices", "own_prices", type=FilePath(exists=True, dir_okay=False), help="Own prices; they win.")
 @click.option("--region", "regions", multiple=True, metavar="GLOB", help="Only these regions; may be repeated.")
+@click.option("--levers", "with_levers", is_flag=True, help="Also one row for each lever, each played again.")
+@text_option("--smaller-model", metavar="NAME", help="With --levers: the smaller model.  [default: one that ships]")
 @plan_options
 @workspace_options
 def command(as_json: bool, html: Path | None, folder: str, config_file: Path | None, as_of: str, **said: Any) -> None:
@@ -51,6 +54,7 @@ def command(as_json: bool, html: Path | None, folder: str, config_file: Path | N
     from unitcost.cli.plan_serve_words import ask_of, watching
     from unitcost.jobs.plan_prices import Prices
     from unitcost.jobs.plan_serve import plan_serve
+    from unitcost.jobs.plan_serve_levers import pull_levers
     from unitcost.jobs.plan_serve_page import serve_page
     from unitcost.jobs.workspace import open_workspace
     from unitcost.readers import rentals_csv
@@ -59,5 +63,8 @@ def command(as_json: bool, html: Path | None, folder: str, config_file: Path | N
     own = rentals_csv.read(said["own_prices"], today=workspace.now.date()) if said["own_prices"] else []
     prices = Prices(workspace, own=own, regions=said["regions"])
     with watching() as watch:
-        plan, _ = plan_serve(ask_of(said), prices, watch=watch)
+        plan, searched = plan_serve(ask_of(said), prices, watch=watch)
+        if said["with_levers"]:
+            pulled = pull_levers(plan.ask, searched, prices, plan.api, smaller=said["smaller_model"])
+            plan = replace(plan, levers=pulled)
     deliver("plan-serve", plan, serve_page(plan), as_json=as_json, html=html)

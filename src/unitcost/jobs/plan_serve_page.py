@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 from unitcost.facts.estimates import Estimate
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
 from unitcost.jobs.serve_answers import ApiOffer, ServeOption, ServePlan
 from unitcost.report.model import Chart, Section
-from unitcost.report.plan_page import PlanPage, PlanTile, points_chart, table
+from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
 from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
 
 _API_SHOWN, _RULED_SHOWN = 8, 40
 
 
-def serve_page(plan: ServePlan, more: Sequence[Section] = ()) -> PlanPage:
-    """Page of a serving plan.
-
-    Parameters
-    ----------
-    more
-        Further sections, such as the levers.
-    """
+def serve_page(plan: ServePlan) -> PlanPage:
+    """Page of a serving plan."""
     traffic = plan.traffic
-    sections = (_options(plan), _frontier(plan), _paying(plan), _api(plan), *more, _ruled_out(plan), _how(plan))
+    sections = (_options(plan), _frontier(plan), _paying(plan), _levers(plan), _api(plan), _ruled_out(plan), _how(plan))
     return PlanPage(
         title="Serving plan",
         subtitle=f"{plan.ask.model}, {traffic.requests:,} requests at {traffic.per_s:,.3g} a second, {_limits(plan)}",
@@ -188,6 +181,40 @@ def _api(plan: ServePlan) -> Section | None:
             "the precision they run.",
         ),
     )  # fmt: skip
+
+
+def _levers(plan: ServePlan) -> Section | None:
+    pulled = plan.levers
+    if pulled is None:
+        return None
+    rows = [
+        [
+            one.lever, str(one.replicas) if one.replicas else "–", one.option.partition(",")[0] or "–",
+            money(one.usd_per_mtok_total), "–" if one.usd_change_share is None else f"{one.usd_change_share:+.0%}",
+            _ms(one.ttft_p95_s), _ms(one.tpot_p95_s), "; ".join(part for part in (one.quality, one.remark) if part),
+        ]
+        for one in pulled.rows
+    ]  # fmt: skip
+    curve = [(point.times, float(point.usd_per_mtok_total)) for point in pulled.curve if point.usd_per_mtok_total]
+    charts = (
+        line_chart(
+            "targets", "Cost by target", {"cheapest": curve}, across="targets, times those asked for", up="USD per million tokens"
+        ),
+    ) if curve else ()  # fmt: skip
+    return Section(
+        key="levers", title="Levers", question="What would each lever change?",
+        tables=(table(["lever", "replicas", "of", "USD/M total", "change", "TTFT p95 ms", "TPOT p95 ms", ""], rows, numbers=3),),
+        charts=charts,
+        notes=(
+            "Each row is the plan with one thing changed and, but for fleets that scale, the fewest replicas that keep the targets.",
+            f"A cold start is assumed to take {pulled.cold_start_s:.0f} s: machine, image and warm-up a minute each, and "
+            "weights at 2 GB/s and GPU.",
+        ),
+    )  # fmt: skip
+
+
+def _ms(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds * MILLISECONDS_PER_SECOND:,.0f}"
 
 
 def _ruled_out(plan: ServePlan) -> Section | None:

@@ -162,6 +162,56 @@ class ApiOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lever:
+    """A lever and what the plan then is.
+
+    Parameters
+    ----------
+    option, replicas
+        What is then run; empty, 0 for an API.
+    usd_change_share
+        Cost per million tokens over that of the plan, less one.
+    ttft_p95_s, tpot_p95_s
+        [s]; None where nothing is known of them.
+    quality
+        Whether the answers are still the same.
+    remark
+        What to know about it: targets that are missed, "don't".
+    """
+
+    lever: str
+    option: str
+    replicas: int
+    usd_per_mtok_total: Decimal | None
+    usd_per_mtok_output: Decimal | None
+    usd_per_month: Decimal | None
+    usd_change_share: float | None
+    ttft_p95_s: float | None
+    tpot_p95_s: float | None
+    quality: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetPoint:
+    """What the cheapest option costs when all targets are so many times as loose; None: nothing keeps them."""
+
+    times: float
+    usd_per_mtok_total: Decimal | None
+    option: str
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levers:
+    """Answer: the rows, and the curve of the targets."""
+
+    rows: tuple[Lever, ...]
+    curve: tuple[TargetPoint, ...]
+    cold_start_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServePlan:
     """Answer.
 
@@ -191,3 +241,4 @@ class ServePlan:
     runs: int
     sampled_requests: int
     messages: tuple[str, ...]
+    levers: Levers | None = None
