@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from tests.e2e.conftest import Desk
+from tests.e2e.conftest import AS_OF, Desk
 from tests.e2e.test_cases import cells, expected
 
 
@@ -109,6 +109,11 @@ def test_what_a_sweep_cost(desk: Desk, shared_cases: Path) -> None:
         by_outcome[run["outcome"]] = by_outcome.get(run["outcome"], Decimal(0)) + Decimal(run["cost"])
     assert by_outcome["failed"] == Decimal(answer["failed_usd"])
     assert by_outcome["duplicate"] == Decimal(answer["duplicate_usd"])
+    assert Decimal(experiment["pruning_saved"]) == Decimal(answer["pruning_saved_usd"])
+    printed = " ".join(desk.run("report", "--section", "runs", "--as-of", AS_OF).stdout.split())
+    assert "pruned 2 USD 4.50 19.50" in printed
+    assert "failed 1 USD 6.00" in printed
+    assert "duplicate 1 USD 12.00" in printed
 
 
 def test_used_idle_and_unallocated_are_the_bill(desk: Desk, shared_cases: Path) -> None:

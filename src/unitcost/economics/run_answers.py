@@ -9,6 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from unitcost import money
+from unitcost.economics.pruning import with_pruning
 from unitcost.economics.run_effort import lives_of, run_effort, spot_figures
 from unitcost.economics.shared_jobs import share_of
 from unitcost.economics.sweeps import duplicates_of
@@ -126,6 +127,7 @@ def run_answers(runs: Sequence[Run], known: Known, *, at: str) -> list[RunAnswer
         )
         for run in runs
     ]  # fmt: skip
+    answers = with_pruning(answers, at=at)
     return sorted(answers, key=lambda answer: (-(answer.cost.value or money.ZERO), answer.run.workload))
 
 
@@ -137,7 +139,7 @@ def _answer(run: Run, known: Known, *, group: str, outcome: str, at: str) -> Run
     hours = money.divide(money.add(seconds_of(life) for life, _ in held), Decimal(SECONDS_PER_HOUR))
     answer = RunAnswer(
         run=run, group=group, outcome=outcome, accepted=known.accepted[name], cost=whole, from_bill=bill is not None,
-        gpu_hours=hours, no_effort="nothing tells what it held",
+        gpu_hours=hours, no_effort="nothing tells what it held", lasted_us=_lasted_us(run, () if sharers else held),
     )  # fmt: skip
     if sharers:
         mine = share_of(run, sharers, whole, at=at)
@@ -154,6 +156,13 @@ def _answer(run: Run, known: Known, *, group: str, outcome: str, at: str) -> Run
     return replace(answer, effort=effort, no_effort=why, spot=spot)
 
 
+def _lasted_us(run: Run, held: Sequence[PricedLife]) -> int | None:
+    """How long a run lasted over its attempts, or from its start to its end where these are not its own."""
+    lengths = [life.held_us for life in lives_of(held)] or [_life(_whole(run)).held_us]
+    known = [length for length in lengths if length is not None]
+    return sum(known) if len(known) == len(lengths) else None
+
+
 def _part_of(hours: Decimal, whole: Figure, mine: Figure) -> Decimal:
     """Hours in proportion to the cost of a part."""
     if not whole.value or mine.value is None:
@@ -162,13 +171,16 @@ def _part_of(hours: Decimal, whole: Figure, mine: Figure) -> Decimal:
 
 
 def _trial(run: Run) -> Trial:
-    life = HeldLife(
+    return Trial(
+        trial_id=run.workload, status=run.status, lives=(_life(_whole(run)),),
+        config_key=f"{run.parent or run.experiment} {run.config_key}" if run.config_key else "",
+    )  # fmt: skip
+
+
+def _whole(run: Run) -> HeldLife:
+    return HeldLife(
         attempt=1, status=run.status, accelerator="", pricing_category="", quantity=money.ZERO, started_at=run.started_at,
         ended_at=run.ended_at, startup_s=None, start_step=None, end_step=None, kept_step=None,
-    )  # fmt: skip
-    return Trial(
-        trial_id=run.workload, status=run.status, lives=(_life(life),),
-        config_key=f"{run.parent or run.experiment} {run.config_key}" if run.config_key else "",
     )  # fmt: skip
 
 
@@ -197,7 +209,10 @@ def _group(name: str, unit: str, answers: Sequence[RunAnswer], at: str) -> Group
         op="given", formula="runs that are accepted", label=f"accepted of {name}",
     )  # fmt: skip
     unpriced = sum(answer.cost.value is None and answer.run.status != "never started" for answer in answers)
+    saved = tuple(f for answer in answers if (f := answer.pruning_saved) is not None and f.value is not None)
+    saved_id = figure_id("runs", name, "pruning", unit, at=at)
     return GroupAnswer(
+        pruning_saved=total(saved_id, saved, unit=unit, label=f"saved by pruning in {name}") if saved else None,
         group=name, runs=len(answers), accepted=accepted, cost=cost, unpriced=unpriced,
         per_accepted=ratio(
             figure_id("runs", name, "per-accepted", unit, at=at), cost, accepted, unit=f"{unit}/accepted result",

@@ -60,6 +60,11 @@ def duplicates_of(trials: Sequence[Trial]) -> dict[str, str]:
     return found
 
 
+def median_length(lengths: Sequence[Fraction]) -> Fraction | None:
+    """Full length of a trial: the lower median of those that ran to their end; None when none did."""
+    return sorted(lengths)[(len(lengths) - 1) // 2] if lengths else None
+
+
 def _part_of(trial: Trial) -> str:
     return _PART_OF.get(trial.status, "stopped")
 
@@ -73,8 +78,7 @@ def _hours_of(trial: Trial) -> Fraction:
 
 
 def _full_hours(trials: Sequence[Trial]) -> Fraction | None:
-    lengths = sorted(_hours_of(t) for t in trials if t.status == "completed" and t.lives and not _is_open(t))
-    return lengths[(len(lengths) - 1) // 2] if lengths else None
+    return median_length([_hours_of(t) for t in trials if t.status == "completed" and t.lives and not _is_open(t)])
 
 
 def _pruning_saved_usd(trials: Sequence[Trial], full_hours: Fraction | None) -> Decimal | None:

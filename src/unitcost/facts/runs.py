@@ -261,6 +261,11 @@ class RunAnswer:
         What spot capacity saved; None where none was held, or its saving cannot be told.
     shared_by
         How many runs name the same job; its cost is divided among them by how long each lasted.
+    lasted_us
+        Over all attempts; None when that is not known. [microseconds]
+    pruning_saved
+        What a pruned run would have cost more at the full length of its sweep's trials, without a value where that is not
+        known; None for other runs.
     """
 
     run: Run
@@ -274,11 +279,16 @@ class RunAnswer:
     no_effort: str = ""
     spot: SpotFigures | None = None
     shared_by: int = 1
+    lasted_us: int | None = None
+    pruning_saved: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAnswer:
-    """What all runs of a group cost, whatever became of them, over those that were accepted."""
+    """What all runs of a group cost, whatever became of them, over those that were accepted.
+
+    `pruning_saved` adds up what is known of pruned runs; None when nothing is.
+    """
 
     group: str
     runs: int
@@ -286,3 +296,4 @@ class GroupAnswer:
     cost: Figure
     per_accepted: Figure
     unpriced: int
+    pruning_saved: Figure | None = None

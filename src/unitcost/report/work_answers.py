@@ -69,6 +69,7 @@ def runs(found: WorkAnswers | None) -> dict[str, Any]:
                 "accepted": int(group.accepted.value or 0), "unpriced": group.unpriced,
                 "per_accepted": None if group.per_accepted.value is None else money.text(group.per_accepted.value),
                 "reason": group.per_accepted.note or None, "figure": group.per_accepted.id,
+                "pruning_saved": _known(group.pruning_saved),
             }
             for group in found.groups
         ],
@@ -79,6 +80,7 @@ def runs(found: WorkAnswers | None) -> dict[str, Any]:
                 "cost": None if answer.cost.value is None else money.text(answer.cost.value),
                 "from_bill": answer.from_bill, "accelerator_hours": money.text(answer.gpu_hours),
                 "reason": answer.cost.note or None, "figure": answer.cost.id, "shared_by": answer.shared_by,
+                "pruning_saved": _known(answer.pruning_saved),
                 **_effort(answer),
             }
             for answer in found.runs
@@ -140,6 +142,10 @@ def _held(row: HeldCost) -> dict[str, Any]:
         "usd": None if row.cost.value is None else _text(row.cost),
         "unpriced_hours": _text(row.unpriced_hours), "lives": row.lives, "figure": row.cost.id,
     }  # fmt: skip
+
+
+def _known(figure: Figure | None) -> str | None:
+    return None if figure is None or figure.value is None else money.text(figure.value)
 
 
 def _text(figure: Figure) -> str:

@@ -46,18 +46,27 @@ def _outcomes(given: ReportInput, answers: tuple[RunAnswer, ...]) -> Table:
     groups: dict[tuple[str, str], list[RunAnswer]] = defaultdict(list)
     for answer in answers:
         groups[answer.outcome, answer.cost.unit].append(answer)
+    pruned = any(answer.pruning_saved for answer in answers)
     rows: list[tuple[Cell, ...]] = []
     for (outcome, unit), found in sorted(groups.items(), key=lambda item: (item[0][0] not in _GOOD, item[0])):
         known = tuple(answer.cost for answer in found if answer.cost.value is not None)
         cost = total(figure_id("runs-outcome", outcome, unit, at=given.selection.tag), known, unit=unit, label=outcome)
-        rows.append((outcome, str(len(found)), unit, cost))
+        rows.append((outcome, str(len(found)), unit, cost, *([_saved(given, unit, found)] if pruned else [])))
     columns = (
         Column(name="what became of it"),
         Column(name="runs"),
         Column(name="currency"),
         Column(name="cost", kind="money"),
+        *((Column(name="saved by pruning", kind="money"),) if pruned else ()),
     )
     return Table(columns=columns, rows=tuple(rows), caption="By what became of them")
+
+
+def _saved(given: ReportInput, unit: str, answers: list[RunAnswer]) -> Figure | None:
+    """What pruning saved, as far as it is known."""
+    known = [f for answer in answers if (f := answer.pruning_saved) is not None and f.value is not None]
+    identity = figure_id("runs-pruning", unit, at=given.selection.tag)
+    return total(identity, tuple(known), unit=unit, label="saved by pruning") if known else None
 
 
 def _dearest(answers: tuple[RunAnswer, ...]) -> Table:
@@ -76,6 +85,24 @@ def _row(answer: RunAnswer) -> tuple[Cell, ...]:
     return answer.run.name or answer.run.workload, answer.group, answer.outcome, accepted, cost.unit, cost, source
 
 
+def _pruning(answers: tuple[RunAnswer, ...]) -> list[str]:
+    """What the saving of pruning is against, and of how many runs it is not known."""
+    pruned = [answer.pruning_saved for answer in answers if answer.pruning_saved is not None]
+    reasons = sorted({figure.note for figure in pruned if figure.value is None})
+    found = []
+    if any(figure.value is not None for figure in pruned):
+        found.append(
+            "Pruning saved what pruned trials would have cost more at full length, the median of the trials of their sweep "
+            "that ran to their end. Whether one of them would have been the best is not in it."
+        )
+    if reasons:
+        unknown = sum(figure.value is None for figure in pruned)
+        found.append(
+            f"What pruning saved is not known for {unknown} of {len(pruned)} pruned runs: {'; '.join(reasons)}."
+        )
+    return found
+
+
 def _caption(what: str, count: int) -> str:
     return f"{what}, {TOP} of {count}" if count > TOP else what
 
@@ -91,7 +118,7 @@ def _notes(given: ReportInput, answers: tuple[RunAnswer, ...]) -> list[str]:
     unpriced = [answer for answer in answers if answer.cost.value is None and answer.run.status != "never started"]
     if unpriced:
         notes.append(_unpriced(len(unpriced)))
-    return [*notes, *efforts.notes(answers)]
+    return [*notes, *_pruning(answers), *efforts.notes(answers)]
 
 
 def _unpriced(count: int) -> str:
