@@ -86,7 +86,9 @@ def test_on_a_short_sample_the_answer_is_that_of_the_whole_trace() -> None:
 
 
 def test_an_option_far_above_the_best_is_not_played_on_the_whole_trace() -> None:
-    found = search([option("a"), option("b", "20")], Search(TRACE, LIMITS))
+    both = [option("a"), option("b", "20")]
+    assert len(search(both, Search(TRACE, LIMITS)).fewest) == 2  # the whole trace is its own sample
+    found = search(both, Search(TRACE, LIMITS, sample_requests=500))
     assert [t.option.name for t in found.fewest] == ["a"]
     assert [(r.name, r.stage) for r in found.refused] == [("b", "sample")]
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unitcost.cli.options import FilePath, text_option, workspace_options
 from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
+from unitcost.cli.plan_serve_profile import plan_of_profile, profile_options
+
+if TYPE_CHECKING:
+    from unitcost.jobs.workspace import Workspace
 
 
 @click.command("serve")
 @scenario_option
-@text_option("--model", required=True, metavar="NAME", help="Model, or the folder of its config.json.")
+@text_option("--model", metavar="NAME", help="Model, or the folder of its config.json.")
 @click.option("--trace", type=FilePath(exists=True, dir_okay=False), help="Requests: csv, Azure LLM trace, Mooncake.")
 @click.option("--hash-tokens", type=click.IntRange(min=0), default=0, help="Tokens of a hashed block of the trace.")
 @click.option("--requests", type=click.IntRange(min=1), help="Only the first so many requests of the trace.")
@@ -43,23 +47,33 @@ from unitcost.cli.plan_scenario import scenario_option
 @click.option("--region", "regions", multiple=True, metavar="GLOB", help="Only these regions; may be repeated.")
 @click.option("--levers", "with_levers", is_flag=True, help="Also one row for each lever, each played again.")
 @text_option("--smaller-model", metavar="NAME", help="With --levers: the smaller model.  [default: one that ships]")
+@profile_options
 @plan_options
 @workspace_options
 def command(as_json: bool, html: Path | None, folder: str, config_file: Path | None, as_of: str, **said: Any) -> None:
     """Plan serving: cost, latency and fill of each option, the cheapest inside the targets, what is ruled out and why.
 
     Each option is played on the traffic by a simulator, with whole replicas and prices of the price book; an API stands beside.
+    With --profile, a model that answers in one step is planned from its measured latency by batch size.
     """
+    if said["profile"]:
+        plan_of_profile(said, as_json=as_json, html=html)
+    else:
+        from unitcost.jobs.workspace import open_workspace
+
+        workspace = open_workspace(folder, config_file=config_file, as_of=as_of)
+        _plan_of_model(said, workspace, as_json=as_json, html=html)
+
+
+def _plan_of_model(said: dict[str, Any], workspace: Workspace, *, as_json: bool, html: Path | None) -> None:
     from unitcost.cli.plan_output import deliver
     from unitcost.cli.plan_serve_words import ask_of, watching
     from unitcost.jobs.plan_prices import Prices
     from unitcost.jobs.plan_serve import plan_serve
     from unitcost.jobs.plan_serve_levers import pull_levers
     from unitcost.jobs.plan_serve_page import serve_page
-    from unitcost.jobs.workspace import open_workspace
     from unitcost.readers import rentals_csv
 
-    workspace = open_workspace(folder, config_file=config_file, as_of=as_of)
     own = rentals_csv.read(said["own_prices"], today=workspace.now.date()) if said["own_prices"] else []
     prices = Prices(workspace, own=own, regions=said["regions"])
     with watching() as watch:

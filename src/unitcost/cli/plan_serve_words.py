@@ -26,6 +26,10 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         text = said[name]
         return seconds(text, f"--{name.replace('_', '-')}") if text else None
 
+    if not said["model"]:
+        raise BadSetting(
+            "no model is named", mend="give --model NAME, or --profile FILE for one that answers in one step"
+        )
     if said["trace"] and said["rps"]:
         raise BadSetting("both --trace and --rps are given", mend="leave one of them out")
     return ServeAsk(

@@ -152,30 +152,38 @@ def spot_with_redundancy(run: Search, base: Tried, usd_per_replica_hour: Decimal
 
     Notes
     -----
-    Each place is lost in a run of its own, without notice, and comes back `AWAY_S` later after a cold start. The answer's cost and
-    latency are those of the worst such run.
+    Each place is lost in a run of its own, without notice, and comes back `AWAY_S` later after a cold start. Latencies are
+    those of the worst such run; the cost is that of all replicas staying, for what is lost is not paid.
     """
-    at_s = busiest_moment_s(run.trace)
+    option = replace(base.option, usd_per_replica_hour=usd_per_replica_hour)
     rates = Rates(usd_per_hour={"spot": usd_per_replica_hour})
     for replicas in range(max(base.replicas, 2), 2 * base.replicas + 2):
-        worst: Tried | None = None
-        for place in range(replicas):
-            lost = (
-                CapacityEvent(at_s=at_s, replica=place, change="kill"),
-                CapacityEvent(at_s=at_s + AWAY_S, replica=place, change="back"),
-            )
-            fleet = Fleet(
-                grid=base.option.grid, engine=base.option.engine, places={"spot": replicas}, cold_start=cold,
-                initial=replicas, events=lost,
-            )  # fmt: skip
-            one = run.play_priced(base.option, fleet, rates, replicas=replicas)
-            if worst is None or one.outcome.good_share < worst.outcome.good_share or one.misses:
-                worst = one
-            if one.misses:
-                break
-        if worst is not None and not worst.misses:
-            return worst
+        calm = Fleet(
+            grid=option.grid, engine=option.engine, places={"spot": replicas}, cold_start=cold, initial=replicas
+        )  # fmt: skip
+        worst = _worst_loss(run, option, calm, rates)
+        if not worst.misses:
+            whole = run.play_priced(option, calm, rates, replicas=replicas)
+            return replace(worst, cost=whole.cost, units=whole.units)
     return None
+
+
+def _worst_loss(run: Search, option: Option, fleet: Fleet, rates: Rates) -> Tried:
+    """The run with the fewest requests inside the targets, of those in which one place each is lost; the first that misses one."""
+    at_s, replicas = busiest_moment_s(run.trace), len(fleet.categories)
+    worst: Tried | None = None
+    for place in range(replicas):
+        lost = (
+            CapacityEvent(at_s=at_s, replica=place, change="kill"),
+            CapacityEvent(at_s=at_s + AWAY_S, replica=place, change="back"),
+        )
+        one = run.play_priced(option, replace(fleet, events=lost), rates, replicas=replicas)
+        if one.misses:
+            return one
+        if worst is None or one.outcome.good_share < worst.outcome.good_share:
+            worst = one
+    assert worst is not None  # a fleet has a place
+    return worst
 
 
 def busiest_moment_s(trace: Trace, *, span_s: float = 10.0) -> float:

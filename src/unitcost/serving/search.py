@@ -283,7 +283,7 @@ def search(options: Sequence[Option], run: Search) -> Found:
             refused.append(_given_up(option, run, sample=True))
         else:
             sampled.append(found)
-    finalists, dear = _finalists(sampled)
+    finalists, dear = _finalists(sampled) if run.sample is not run.trace else (sampled, [])
     refused += [
         Refused(name=t.option.name, stage="sample", reason=_dear(t, finalists))
         for t in dear

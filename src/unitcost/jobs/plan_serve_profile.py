@@ -1,0 +1,220 @@
+"""Plan how to serve a model that answers in one step, from its measured latency by batch size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+
+from unitcost import money
+from unitcost.errors import BadSetting, NoPrice
+from unitcost.jobs.plan_serve import Watch
+from unitcost.machine.steps import Served
+from unitcost.measure.latency_profiles import LatencyProfile, read_profiles
+from unitcost.readers import traces
+from unitcost.serving.arrivals import checked
+from unitcost.serving.fleet import ColdStart
+from unitcost.serving.idle_gaps import ColdStartPrice, break_even_gap_s
+from unitcost.serving.latency_table import grid_of_latencies, predictions
+from unitcost.serving.levers import spot_with_redundancy
+from unitcost.serving.one_step_plan import Way, asleep, batch_options, cheapest_way
+from unitcost.serving.search import Found, Limits, Option, Refused, Search, Tried, search
+from unitcost.serving.synthetic import constant
+from unitcost.serving.traces import Trace
+from unitcost.units import HOURS_PER_DAY, MICROSECONDS_PER_SECOND, PER_THOUSAND, SECONDS_PER_DAY, SECONDS_PER_HOUR
+
+#: Requests that are drawn for a stated volume: an hour of it, or less.
+_DRAWN = 50_000
+#: Timeouts beside the break-even gap that are tried. [s]
+_IDLE_S = (0.0, 60.0, 600.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileAsk:
+    """What is asked.
+
+    Parameters
+    ----------
+    profile
+        File of latencies by batch size.
+    e2e_p95_s
+        Limit of the 95th percentile from request to answer; None: no limit. [s]
+    per_day, trace
+        Predictions a day at a constant rate, or a file of requests.
+    usd_per_hour, standby_usd_per_hour, spot_usd_per_hour
+        Of a replica: where the profile states none; in the warm pool, None: the same; on spot, None: not asked. [USD / hour]
+    max_delay_s
+        How long a batch waits to fill. [s]
+    cold_start_s, wake_s
+        From nothing to ready, paid from the start of loading; from the warm pool to ready. [s]
+    """
+
+    profile: Path
+    e2e_p95_s: float | None = None
+    per_day: float = 0.0
+    trace: Path | None = None
+    usd_per_hour: Decimal | None = None
+    standby_usd_per_hour: Decimal | None = None
+    spot_usd_per_hour: Decimal | None = None
+    max_delay_s: float = 0.0
+    cold_start_s: float = 60.0
+    wake_s: float = 1.0
+    most_replicas: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRow:
+    """A way to run it: [USD / day], [USD / 1,000 predictions], [s]."""
+
+    name: str
+    way: str
+    replicas: int
+    usd_per_replica_hour: Decimal
+    usd_per_day: Decimal
+    usd_per_1k: Decimal | None
+    e2e_p95_s: float
+    busy_share: float
+    batch_mean: float
+    misses: tuple[str, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilePlan:
+    """Answer.
+
+    Parameters
+    ----------
+    chosen
+        Cheapest that keeps the limit; None: none does.
+    rows
+        Batch sizes with the fewest replicas, then fleets that stop when nobody asks, the cheapest of each.
+    break_even_gap_s
+        Gap between requests beyond which stopping is cheaper than waiting; None: waiting is free. [s]
+    longest_gap_s
+        Of the traffic. [s]
+    spot
+        Spot replicas with redundancy, or why not; None: no price was given.
+    """
+
+    ask: ProfileAsk
+    predictions_per_day: float
+    requests: int
+    chosen: ProfileRow | None
+    rows: tuple[ProfileRow, ...]
+    ruled_out: tuple[Refused, ...]
+    break_even_gap_s: Decimal | None
+    longest_gap_s: float
+    spot: ProfileRow | None
+    spot_remark: str
+    runs: int
+
+
+def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
+    """Cheapest batch size and fleet for a model that answers in one step.
+
+    Raises
+    ------
+    BadFile, NoPrice, BadSetting
+        When the profile cannot be read, a replica has no price, or there is no traffic.
+    """
+    told = watch or Watch()
+    trace, per_day = _traffic(ask)
+    options = [option for profile in read_profiles(ask.profile) for option in _options(profile, ask)]
+    limits = Limits(e2e_p95_s=ask.e2e_p95_s)
+    run = Search(
+        trace, limits, most_replicas=ask.most_replicas, sample_requests=2 * _DRAWN, on_run=told.run,
+        on_compile=told.compile,
+    )  # fmt: skip
+    found = search(options, run)
+    return _answer(ask, run, found, per_day)
+
+
+def _traffic(ask: ProfileAsk) -> tuple[Trace, float]:
+    if ask.trace is not None:
+        held, _ = checked(traces.read(ask.trace))
+        if not held.duration_s > 0:
+            raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
+        return predictions(held.arrival_s, duration_s=held.duration_s), len(held) / held.duration_s * SECONDS_PER_DAY
+    if not ask.per_day > 0:
+        raise BadSetting("there is no traffic", mend="give --predictions-per-day or --trace FILE")
+    per_s = ask.per_day / SECONDS_PER_DAY
+    span_s = min(float(SECONDS_PER_HOUR), _DRAWN / per_s) if per_s * SECONDS_PER_HOUR > 1 else float(SECONDS_PER_DAY)
+    return constant(per_s=per_s, input_tokens=1, output_tokens=1, duration_s=span_s), ask.per_day
+
+
+def _options(profile: LatencyProfile, ask: ProfileAsk) -> list[Option]:
+    usd = profile.usd_per_hour if profile.usd_per_hour is not None else ask.usd_per_hour
+    if usd is None:
+        raise NoPrice(
+            "a replica has no price", where=profile.name, mend="give usd_per_hour in the file or --usd-per-hour"
+        )
+    served = Served(model=profile.name, gpu=profile.name, precision="as measured", backend="as measured")
+    grid = grid_of_latencies(profile.latency_s, served=served, source=f"measured: {ask.profile.name}")
+    return batch_options(profile.name, grid, usd, max_delay_s=ask.max_delay_s)
+
+
+def _answer(ask: ProfileAsk, run: Search, found: Found, per_day: float) -> ProfilePlan:
+    ways = [Way(name="always ready", tried=tried) for tried in found.fewest]
+    gap_s = None
+    spot, spot_remark = None, "no spot price was given: --spot-usd-per-hour"
+    base = found.fewest[0] if found.fewest else None
+    if base is not None:
+        cold = ColdStart(image_s=ask.cold_start_s, wake_s=ask.wake_s)
+        usd = base.option.usd_per_replica_hour
+        gap_s = break_even_gap_s(ColdStartPrice(usd_per_hour=usd, start_s=Decimal(repr(float(ask.cold_start_s)))))
+        standby = usd if ask.standby_usd_per_hour is None else ask.standby_usd_per_hour
+        idle = (*_IDLE_S, float(gap_s)) if gap_s is not None else _IDLE_S
+        ways += _best_of_each(asleep(run, base, cold, idle_s=idle, standby_usd_per_hour=standby))
+        if ask.spot_usd_per_hour is not None:
+            spot, spot_remark = _spot(run, base, ask.spot_usd_per_hour, cold, per_day)
+    best = cheapest_way(ways)
+    gaps = np.diff(run.trace.arrival_s)
+    return ProfilePlan(
+        ask=ask, predictions_per_day=per_day, requests=len(run.trace), chosen=_row(best, per_day) if best else None,
+        rows=tuple(_row(way, per_day) for way in ways), ruled_out=found.refused, break_even_gap_s=gap_s,
+        longest_gap_s=float(gaps.max()) if len(gaps) else 0.0, spot=spot, spot_remark=spot_remark, runs=run.runs,
+    )  # fmt: skip
+
+
+def _best_of_each(ways: list[Way]) -> list[Way]:
+    """Of each kind the cheapest that keeps the limit, else the one with the most requests inside it."""
+    chosen = []
+    for name in dict.fromkeys(way.name for way in ways):
+        mine = [way for way in ways if way.name == name]
+        chosen.append(cheapest_way(mine) or max(mine, key=lambda way: way.tried.outcome.good_share))
+    return chosen
+
+
+def _spot(
+    run: Search, base: Tried, usd_per_hour: Decimal, cold: ColdStart, per_day: float
+) -> tuple[ProfileRow | None, str]:  # fmt: skip
+    found = spot_with_redundancy(run, base, usd_per_hour, cold)
+    if found is None:
+        return None, "don't: even twice as many replicas miss the limit when one is lost at the peak"
+    row = _row(Way(name="spot with redundancy", tried=found), per_day)
+    if found.cost.usd >= base.cost.usd:
+        return row, "don't: the replicas that losing one takes are not cheaper than on demand"
+    return row, f"{found.replicas} replicas: any one may be lost at the peak without a missed limit"
+
+
+def _row(way: Way, per_day: float) -> ProfileRow:
+    tried = way.tried
+    hours = money.divide(
+        Decimal(round(tried.outcome.end_s * MICROSECONDS_PER_SECOND)),
+        Decimal(SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND),
+    )
+    if way.name == "always ready":
+        usd_per_day = money.multiply(tried.usd_per_hour, Decimal(HOURS_PER_DAY))
+    else:
+        usd_per_day = money.divide(money.multiply(tried.cost.usd, Decimal(HOURS_PER_DAY)), hours)
+    thousands = money.divide(Decimal(repr(float(per_day))), PER_THOUSAND)
+    return ProfileRow(
+        name=tried.option.name, way=way.name, replicas=tried.replicas,
+        usd_per_replica_hour=tried.option.usd_per_replica_hour, usd_per_day=usd_per_day,
+        usd_per_1k=money.divide(usd_per_day, thousands) if thousands else None,
+        e2e_p95_s=tried.outcome.latencies["e2e_s"].p95, busy_share=tried.outcome.busy_share,
+        batch_mean=tried.outcome.batch_mean, misses=tried.misses,
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""The plan of a model that answers in one step, as a page."""
+
+from __future__ import annotations
+
+from unitcost.jobs.plan_serve_profile import ProfilePlan, ProfileRow
+from unitcost.jobs.plan_words import usd
+from unitcost.report.model import Section
+from unitcost.report.plan_page import PlanPage, PlanTile, bar_chart, table
+from unitcost.units import MILLISECONDS_PER_SECOND
+
+
+def profile_page(plan: ProfilePlan) -> PlanPage:
+    """Page of a plan from a profile."""
+    limit = plan.ask.e2e_p95_s
+    within = f"p95 at most {limit:g} s" if limit is not None else "no limit"
+    sections = (_ways(plan), _spot(plan), _ruled_out(plan), _how(plan))
+    return PlanPage(
+        title="Serving plan", subtitle=f"{plan.ask.profile.name}, {plan.predictions_per_day:,.0f} predictions a day, {within}",
+        tiles=_tiles(plan), sections=tuple(section for section in sections if section is not None),
+        messages=() if plan.chosen else ("nothing keeps the limit: see what was ruled out",),
+    )  # fmt: skip
+
+
+def _tiles(plan: ProfilePlan) -> tuple[PlanTile, ...]:
+    best = plan.chosen
+    if best is None:
+        return (PlanTile(name="take", value="nothing keeps the limit"),)
+    tiles = [
+        PlanTile(name="take", value=f"{best.replicas} x ({best.name})", beside=best.way),
+        PlanTile(name="a day, USD", value=f"{best.usd_per_day:,.2f}", beside=f"busy {best.busy_share:.0%}"),
+        PlanTile(name="1,000 predictions, USD", value=_unit(best), beside=f"p95 {_ms(best)} ms"),
+    ]
+    if plan.break_even_gap_s is not None:
+        tiles.append(
+            PlanTile(
+                name="break-even gap, s", value=f"{plan.break_even_gap_s:,.1f}",
+                beside=f"stopping pays in longer gaps; the longest here is {plan.longest_gap_s:,.1f} s",
+            )
+        )  # fmt: skip
+    return tuple(tiles)
+
+
+def _unit(row: ProfileRow) -> str:
+    return "–" if row.usd_per_1k is None else f"{row.usd_per_1k:,.4f}"
+
+
+def _ms(row: ProfileRow) -> str:
+    return f"{row.e2e_p95_s * MILLISECONDS_PER_SECOND:,.1f}"
+
+
+_COLUMNS = ["option", "way", "replicas", "USD/h each", "USD/day", "USD/1k", "p95 ms", "busy", "batch", ""]
+
+
+def _cells(row: ProfileRow) -> list[str]:
+    return [
+        row.name, row.way, str(row.replicas), f"{row.usd_per_replica_hour:,.2f}", usd(row.usd_per_day), _unit(row), _ms(row),
+        f"{row.busy_share:.0%}", f"{row.batch_mean:.1f}", "; ".join(row.misses),
+    ]  # fmt: skip
+
+
+def _ways(plan: ProfilePlan) -> Section:
+    bars = [(f"{row.name}, {row.way}", float(row.usd_per_day)) for row in plan.rows]
+    return Section(
+        key="ways", title="Options", question="What does each batch size and way cost with the fewest replicas inside the limit?",
+        tables=(table(_COLUMNS, [_cells(row) for row in plan.rows], numbers=2),),
+        charts=(bar_chart("ways", "USD a day", bars, "USD"),) if bars else (),
+    )  # fmt: skip
+
+
+def _spot(plan: ProfilePlan) -> Section:
+    tables = (table(_COLUMNS, [_cells(plan.spot)], numbers=2),) if plan.spot else ()
+    return Section(
+        key="spot", title="Spot", question="How many spot replicas survive the loss of any one?", tables=tables,
+        notes=(f"{plan.spot_remark}.",),
+    )  # fmt: skip
+
+
+def _ruled_out(plan: ProfilePlan) -> Section | None:
+    if not plan.ruled_out:
+        return None
+    rows = [[one.name, one.stage, one.reason] for one in plan.ruled_out]
+    return Section(
+        key="ruled-out", title="Ruled out", question="What does not take part, and why?",
+        tables=(table(["option", "by", "why"], rows, numbers=3),),
+    )  # fmt: skip
+
+
+def _how(plan: ProfilePlan) -> Section:
+    return Section(
+        key="how", title="How it is counted", question="What do these numbers stand on?",
+        notes=(
+            f"{plan.runs} runs of the simulator over {plan.requests:,} requests; latencies by batch size as measured, linear between.",
+            "Break-even gap: the price of a cold start over that of a ready second. Loading is paid like ready time.",
+            "A replica in the warm pool costs what --standby-usd-per-hour says, else as much as a ready one.",
+        ),
+    )  # fmt: skip
