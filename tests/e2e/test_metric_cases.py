@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.metrics import Desk, answer, at, series, steady
+from tests.e2e.conftest import Desk as Shop
+from tests.metrics import Desk, answer, at, series, steady, write
 from unitcost import money
 from unitcost.economics.prefix_cache import prefix_cache
 from unitcost.errors import BadBill
@@ -71,6 +72,44 @@ def test_prefix_hits_are_tokens(shared_cases: Path, tmp_path: Path) -> None:
         prefix_cache(
             prompt_tokens=prompt, queries=queries, hits=hits.quantity, unit="blocks", block_tokens=given["block_size"]
         )  # fmt: skip
+
+
+def test_the_report_shows_the_prefix_cache(shared_cases: Path, tmp_path: Path) -> None:
+    case = shared_cases / "13-prefix-hits-are-tokens"
+    given, answers = json.loads((case / "input.json").read_text()), expected(case)
+    hour = SECONDS_PER_HOUR * given["window_hours"]
+    answers_file = answer(
+        *(series(n, [(0, 0), (hour, total)], model_name="otter") for n, total in given["metrics"].items())
+    )
+    write(tmp_path / "metrics.json", answers_file)
+    bill = "BilledCost,EffectiveCost,BillingCurrency,project\n{0},{0},USD,otter\n".format(given["gpu_cost_usd"])
+    (tmp_path / "bill.csv").write_text(bill)
+    shop = Shop(tmp_path)
+    shop.load(str(tmp_path / "metrics.json"))
+    shop.load(str(tmp_path / "bill.csv"), "--period", "2031-09")
+    found = shop.report()["tokens"]
+    [line] = found["prefix_cache"]
+    assert line["service"] == "otter"
+    assert Decimal(line["computed_prompt_tokens"]) == answers["computed_prompt_tokens"]
+    assert line["hit_share"] == answers["hit_rate"]
+    assert line["reason"] is None
+    own = found["own"]["USD"]["otter"]
+    assert round(Decimal(own["per_mtok_blended"]), 4) == Decimal(answers["blended_usd_per_mtok"])
+    printed = "".join(
+        sign for sign in shop.run("report", "--section", "tokens", "--as-of", "2031-10-01").stdout if sign not in "│┃"
+    )
+    assert "otter 12,000,000 800,000 6.7 % 11,200,000" in " ".join(printed.split())
+
+
+def test_counters_that_contradict_each_other_give_no_hit_rate(tmp_path: Path) -> None:
+    totals = {"prompt_tokens": 100, "prefix_cache_queries": 100, "prefix_cache_hits": 150}
+    found = [series(f"vllm:{n}_total", [(0, 0), (60, v)], model_name="otter") for n, v in totals.items()]
+    shop = Shop(tmp_path)
+    shop.load(str(write(tmp_path / "metrics.json", answer(*found))))
+    [line] = shop.report()["tokens"]["prefix_cache"]
+    assert line["hit_share"] is None
+    assert line["computed_prompt_tokens"] is None
+    assert "150 hits of 100 queries" in line["reason"]
 
 
 def test_pods_on_one_card_are_one_measurement(shared_cases: Path, tmp_path: Path) -> None:

@@ -136,6 +136,30 @@ class CacheLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixLine:
+    """What the prefix cache of an own service found.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Of all prompts, those found in the cache included. [tokens]
+    hit_tokens, hit_share
+        Tokens found, and their share of those looked up.
+    computed_tokens
+        Prompt tokens that had to be computed. [tokens]
+    reason
+        Why these are not known.
+    """
+
+    service: str
+    prompt_tokens: Decimal | None
+    hit_tokens: Decimal | None = None
+    hit_share: Decimal | None = None
+    computed_tokens: Decimal | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unpriced:
     """A model whose tokens have no price, why, and the names that look like it."""
 
@@ -207,6 +231,7 @@ class TokenAccount:
     reserved: dict[str, list[Reserved]]
     metered: list[MeteredTokens]
     cache: list[CacheLine]
+    prefix: list[PrefixLine]
     unpriced: list[Unpriced]
     self_hosted: dict[str, int]
     priced_tokens: int

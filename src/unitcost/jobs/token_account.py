@@ -20,6 +20,7 @@ from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.token_bills import bills, reserved
 from unitcost.jobs.token_lines import KEYS, MODELS, PROJECTS, TEAMS, lines
 from unitcost.jobs.token_meters import metered_tokens
+from unitcost.jobs.token_prefix import prefix_lines
 from unitcost.jobs.token_sums import STANDS, TokenSums, number, tokens_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def token_account(
         kept = tuple(g for g in priced.groups if g.sum.group.currency in ("", asking.currency))
         sums = TokenSums(priced=_only(priced, kept), amounts=amounts)
     groups, own = sums.priced.groups, own_serving(costs, at=sums.at)
-    if not (groups or metered or own):
+    prefix = prefix_lines(asking)
+    if not (groups or metered or own or prefix):
         return None
     states = sums.costs("calls-state", ("state",), groups)
     coverage = price_coverage(
@@ -70,7 +72,7 @@ def token_account(
         teams=lines(sums, TEAMS), projects=lines(sums, PROJECTS), keys=lines(sums, KEYS),
         states={unit: {str(key[0]): figure for key, figure in found.items()} for unit, found in states.items()},
         apart=_apart(sums), compared=_compared(groups), bills=bills(asking, sums), reserved=reserved(asking, sums), metered=metered,
-        cache=_cache(sums.priced), unpriced=_unpriced(sums.priced), self_hosted=coverage.self_hosted,
+        cache=_cache(sums.priced), prefix=prefix, unpriced=_unpriced(sums.priced), self_hosted=coverage.self_hosted,
         priced_tokens=coverage.priced_tokens, coverage=coverage.share, notes=list(_notes(sums.priced)),
     )  # fmt: skip
 

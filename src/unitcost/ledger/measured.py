@@ -168,6 +168,19 @@ def metered_outputs(con: duckdb.DuckDBPyConnection, selection: Selection) -> lis
     ]  # fmt: skip
 
 
+def served(
+    con: duckdb.DuckDBPyConnection, selection: Selection, metrics: Sequence[str]
+) -> list[tuple[str, str, str, Decimal]]:
+    """Service, metric, unit and count of counters of servers in the range, in this order."""
+    start, end = (_midnight(day) if day else None for day in (selection.start, selection.end))
+    owners = dict(con.execute(_OWNERS).fetchall())
+    sums: dict[tuple[str, str, str], Decimal] = defaultdict(Decimal)
+    for row in increments(con, start, end, by="series", metrics=metrics, daily=False):
+        key = service_of(row.labels, row.workload_id, owners)[0], row.metric, row.unit
+        sums[key] = money.add([sums[key], row.quantity])
+    return [(*key, quantity) for key, quantity in sorted(sums.items())]
+
+
 def _count(made: _Made, row: IncrementRow) -> None:
     if row.metric == "requests_failed" or (row.metric == "requests" and is_useless(row.labels)):
         made.failed = money.add([made.failed, row.quantity])

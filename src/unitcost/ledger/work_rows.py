@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -19,7 +20,7 @@ from unitcost.facts.spend import Selection, SpendRow
 from unitcost.facts.stored import Kept
 from unitcost.facts.token_charges import MeteredQuantity
 from unitcost.ledger.call_rows import CallRows
-from unitcost.ledger.measured import held_gauges
+from unitcost.ledger.measured import held_gauges, served
 from unitcost.ledger.spend import Question, ask_periods, ask_spend, billing_range, query
 
 _BATCH = 2048
@@ -104,6 +105,10 @@ class WorkRows:
     ) -> list[GaugeRow]:
         """Means of states of cards while one workload alone held them."""
         return held_gauges(self._con, start, end, metrics=metrics, gap_intervals=gap_intervals, spans=spans)
+
+    def served(self, selection: Selection, metrics: Sequence[str]) -> list[tuple[str, str, str, Decimal]]:
+        """Service, metric, unit and count of counters of model servers in the range."""
+        return served(self._con, selection, metrics)
 
     def accelerators(self) -> list[tuple[str, str]]:
         """Accelerators and pricing categories that were held, each pair once."""

@@ -7,7 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from unitcost import money
-from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, MeteredTokens, Reserved, TokenAccount, TokenCost
+from unitcost.facts.token_answers import (
+    Apart,
+    BillJoin,
+    CacheLine,
+    MeteredTokens,
+    PrefixLine,
+    Reserved,
+    TokenAccount,
+    TokenCost,
+)
 from unitcost.figure import Figure
 
 _SHARE_PLACES = 4
@@ -43,6 +52,7 @@ def tokens(account: TokenAccount | None) -> dict[str, Any]:
         "reserved": {unit: [_reserved(row) for row in rows] for unit, rows in account.reserved.items()},
         "metered": [_metered(line) for line in account.metered],
         "prompt_cache": [_cache(line) for line in account.cache],
+        "prefix_cache": [_prefix(line) for line in account.prefix],
         "unpriced": [
             {
                 "model": one.model, "provider": one.provider or None, "tokens": one.tokens, "calls": one.calls,
@@ -112,6 +122,14 @@ def _cache(line: CacheLine) -> dict[str, Any]:
         "read_tokens": line.read_tokens, "hit_share": None if line.hit_share is None else _share(line.hit_share),
         "ceiling": money.text(line.ceiling), "saved": money.text(line.saved), "lost": money.text(line.lost),
         "earned_by": line.earned_by,
+    }  # fmt: skip
+
+
+def _prefix(line: PrefixLine) -> dict[str, Any]:
+    return {
+        "service": line.service, "prompt_tokens": _amount(line.prompt_tokens), "hit_tokens": _amount(line.hit_tokens),
+        "hit_share": None if line.hit_share is None else _share(line.hit_share),
+        "computed_prompt_tokens": _amount(line.computed_tokens), "reason": line.reason or None,
     }  # fmt: skip
 
 

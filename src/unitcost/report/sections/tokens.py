@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.facts.token_answers import Apart, BillJoin, CacheLine, MeteredTokens, Reserved, TokenAccount, TokenCost
+from unitcost.facts.token_answers import (
+    Apart,
+    BillJoin,
+    CacheLine,
+    MeteredTokens,
+    PrefixLine,
+    Reserved,
+    TokenAccount,
+    TokenCost,
+)
 from unitcost.figure import Basis, Figure, figure_id
 from unitcost.report import charts
 from unitcost.report.inputs import ReportInput
@@ -55,6 +64,8 @@ class _Tables:
             yield self.compared()
         if account.cache:
             yield self.cache(account.cache)
+        if account.prefix:
+            yield self.prefix(account.prefix)
         if account.unpriced:
             yield self.unpriced()
 
@@ -219,6 +230,25 @@ class _Tables:
             rows.append((line.model, line.key or None, read, *amounts, line.earned_by))
         more = f"; {len(lines) - TOP} more" if len(lines) > TOP else ""
         return Table(columns=columns, rows=tuple(rows), caption=f"Prompt caches, the largest loss first{more}")
+
+    def prefix(self, lines: Sequence[PrefixLine]) -> Table:
+        columns = (
+            Column(name="prefix cache of"), Column(name="prompt tokens", kind="count"), Column(name="found", kind="count"),
+            Column(name="hit rate", kind="share"), Column(name="computed", kind="count"), Column(name=""),
+        )  # fmt: skip
+        rows = []
+        for line in lines[:TOP]:
+            values = (
+                ("prompt", line.prompt_tokens, "tokens"), ("found", line.hit_tokens, "tokens"),
+                ("hit rate", line.hit_share, "share"), ("computed", line.computed_tokens, "tokens"),
+            )  # fmt: skip
+            cells = [
+                None if value is None else self.number(("prefix", line.service, name), value, unit)
+                for name, value, unit in values
+            ]
+            rows.append((line.service, *cells, line.reason))
+        more = f"; {len(lines) - TOP} more" if len(lines) > TOP else ""
+        return Table(columns=columns, rows=tuple(rows), caption=f"Prefix caches of own servers, in tokens{more}")
 
     def unpriced(self) -> Table:
         columns = (
