@@ -32,8 +32,9 @@ def test_only_outputs_are_loaded(desk: Desk) -> None:
     outputs = desk.write("outputs.csv", "service,day,unit,quantity\nfraud,2031-06-01,predictions,1000\n")
     desk.load(str(outputs))
     found = answers(desk)
-    assert found["Is anything loaded?"] == ("warn", "no: the ledger holds no charges, only 1 file without any")
+    assert found["Is anything loaded?"] == ("warn", "yes, but no charges: 1 row of outputs-csv")
     assert found["Was every row accepted?"] == ("ok", "yes: 1 row of 1 file")
+    assert "No charges are loaded; what is: 1 row of outputs-csv." in desk.report()["messages"]
 
 
 def test_the_range_holds_no_charges(desk: Desk) -> None:

@@ -17,6 +17,7 @@ from unitcost.jobs.workspace import Workspace
 from unitcost.report.charts import grouped, percent
 from unitcost.report.model import Report
 from unitcost.report.printed import unit_price
+from unitcost.report.sections.loaded import rows_by_reader
 from unitcost.units import CENT_PLACES
 
 Verdict = Literal["ok", "warn", "fail"]
@@ -115,9 +116,8 @@ def _charges(books: _Books, min_owned: float) -> Iterator[Check]:
         return
     verdict: Verdict = "fail" if min_owned else "warn"
     if not books.months:
-        answer = "no: the ledger holds no charges" + (
-            f", only {_files(books.loads)} without any" if books.loads else ""
-        )
+        instead = rows_by_reader(books.loads)
+        answer = f"yes, but no charges: {instead}" if instead else "no: the ledger holds no charges"
         yield Check(question="Is anything loaded?", verdict=verdict, answer=answer, mend=_LOAD)
         return
     span = books.months[0] if len(books.months) == 1 else f"{books.months[0]} to {books.months[-1]}"

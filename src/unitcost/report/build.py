@@ -78,7 +78,7 @@ def _title(given: ReportInput) -> str:
 def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
     found = closing.messages(given)
     if not totals:
-        found.append("There are no charges in this range.")
+        found.append(_no_charges(given))
     apart = not_added(given, totals)
     if apart:
         both = " and ".join(totals) if len(totals) > 1 else f"{', '.join(totals)} and {given.amounts.currency}"
@@ -90,6 +90,13 @@ def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
     if aside:
         found.append(f"{aside} rows were set aside when the files were loaded.")
     return found
+
+
+def _no_charges(given: ReportInput) -> str:
+    """That there are none, and what is loaded instead where no file has any."""
+    if not given.loads or given.settings.charges or any(load.dataset == "charges" for load in given.loads):
+        return "There are no charges in this range."
+    return f"No charges are loaded; what is: {loaded.rows_by_reader(given.loads)}."
 
 
 def _tiles(given: ReportInput, totals: dict[str, Figure], sections: list[Section]) -> list[Tile]:

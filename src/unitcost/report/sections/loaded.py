@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
+from unitcost.facts.source import LoadRecord
 from unitcost.report.inputs import ReportInput
 from unitcost.report.model import Column, Section, Table
+
+#: Readers that are named before the others are only counted.
+_MOST = 5
+
+
+def rows_by_reader(loads: Sequence[LoadRecord]) -> str:
+    """What is loaded, in words: accepted rows by reader, most rows first."""
+    counts: dict[str, int] = defaultdict(int)
+    for load in loads:
+        counts[load.reader] += load.rows_accepted
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    words = [f"{count:,} {'row' if count == 1 else 'rows'} of {reader}" for reader, count in ordered]
+    more = f" and of {len(words) - _MOST} more readers" if len(words) > _MOST else ""
+    return ", ".join(words[:_MOST]) + more
 
 
 def data(given: ReportInput) -> Section:
