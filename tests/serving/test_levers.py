@@ -81,3 +81,15 @@ def test_the_busiest_moment_is_in_the_rush() -> None:
 
 def test_scaled_targets_leave_out_what_is_not_asked() -> None:
     assert scaled(Limits(ttft_p95_s=2.0), 0.5) == Limits(ttft_p95_s=1.0)
+
+
+def test_the_loss_of_a_replica_is_not_counted_as_a_saving() -> None:
+    busy = trace(2000, rate=150.0)
+    run = Search(busy, Limits(ttft_p95_s=2.0, tpot_p95_s=0.2))
+    base = run.fewest(OPTION)
+    assert base is not None
+    found = spot_with_redundancy(run, base, Decimal(1), ColdStart())
+    assert found is not None
+    whole = run.play(OPTION, found.replicas)
+    # half the price of on demand, for as long as the trace lasts
+    assert float(found.cost.usd) == pytest.approx(float(whole.cost.usd) / 2, rel=1e-9)

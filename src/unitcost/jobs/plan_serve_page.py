@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from unitcost.facts.estimates import Estimate
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
-from unitcost.jobs.serve_answers import ApiOffer, ServeOption, ServePlan
+from unitcost.jobs.serve_answers import ApiOffer, Lever, ServeOption, ServePlan
 from unitcost.report.model import Chart, Section
 from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
 from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
@@ -189,9 +189,9 @@ def _levers(plan: ServePlan) -> Section | None:
         return None
     rows = [
         [
-            one.lever, str(one.replicas) if one.replicas else "–", one.option.partition(",")[0] or "–",
-            money(one.usd_per_mtok_total), "–" if one.usd_change_share is None else f"{one.usd_change_share:+.0%}",
-            _ms(one.ttft_p95_s), _ms(one.tpot_p95_s), "; ".join(part for part in (one.quality, one.remark) if part),
+            one.lever, str(one.replicas) if one.replicas else "–", money(one.usd_per_mtok_total),
+            "–" if one.usd_change_share is None else f"{one.usd_change_share:+.0%}", _ms(one.ttft_p95_s),
+            _ms(one.tpot_p95_s), _answers(one.quality),
         ]
         for one in pulled.rows
     ]  # fmt: skip
@@ -203,14 +203,26 @@ def _levers(plan: ServePlan) -> Section | None:
     ) if curve else ()  # fmt: skip
     return Section(
         key="levers", title="Levers", question="What would each lever change?",
-        tables=(table(["lever", "replicas", "of", "USD/M total", "change", "TTFT p95 ms", "TPOT p95 ms", ""], rows, numbers=3),),
+        tables=(table(["lever", "replicas", "USD/M total", "change", "TTFT p95 ms", "TPOT p95 ms", "answers"], rows),),
         charts=charts,
         notes=(
+            *map(_remark, pulled.rows),
             "Each row is the plan with one thing changed and, but for fleets that scale, the fewest replicas that keep the targets.",
             f"A cold start is assumed to take {pulled.cold_start_s:.0f} s: machine, image and warm-up a minute each, and "
             "weights at 2 GB/s and GPU.",
         ),
     )  # fmt: skip
+
+
+def _answers(quality: str) -> str:
+    if not quality:
+        return "–"
+    return "check" if "needs quality check" in quality else "unsure" if "not stated" in quality else "same"
+
+
+def _remark(lever: Lever) -> str:
+    said = [part for part in (lever.option, lever.quality, lever.remark) if part]
+    return f"{lever.lever}: {'; '.join(said)}."
 
 
 def _ms(seconds: float | None) -> str:

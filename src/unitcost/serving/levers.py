@@ -18,7 +18,7 @@ from unitcost.serving.traces import Trace
 #: Batches that a static scheduler is tried with.
 _STATIC_BATCHES = (4, 16, 64)
 #: Unanswered requests a replica should have, and parts of the fixed fleet kept at least, that are tried.
-_IN_FLIGHT = (1.0, 2.0, 4.0, 8.0, 16.0)
+_IN_FLIGHT = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_SHARES = (0.25, 0.5, 0.75)
 #: How often an autoscaler looks, and for how long it remembers. [s]
 _LOOK_S, _REMEMBER_S = 5.0, 300.0
