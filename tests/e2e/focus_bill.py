@@ -26,7 +26,8 @@ def row(number: int = 0, *, cost: str = "1.00", month: int = 6, **changed: str) 
 def text(rows: Sequence[dict[str, str]]) -> str:
     """Bill as csv."""
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(row()), lineterminator="\n")
+    columns = dict.fromkeys([*row(), *(name for charge in rows for name in charge)])
+    writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return stream.getvalue()

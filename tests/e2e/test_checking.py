@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +126,27 @@ def test_names_that_nearly_match_are_listed(desk: Desk) -> None:
     desk.write("unitcost.toml", '[owners.team]\nfrom = ["tags.team"]\nknown = ["risk"]\n')
     answer = answers(desk)["Are names spelt in one way?"]
     assert answer == ("warn", "no: team value `rsik` looks like `risk`")
+
+
+@pytest.mark.parametrize("column", ["usd_per_hour", "usd_per_accelerator_hour"])
+def test_a_quote_per_gpu_is_named_beside_the_bill(desk: Desk, shared_cases: Path, column: str) -> None:
+    """The quote becomes an own price without a region, the bill a charge of so many hours."""
+    case = shared_cases / "24-per-gpu-price-on-an-8-gpu-machine"
+    with (case / "input.csv").open(newline="", encoding="utf-8") as stream:
+        quote, bill = csv.DictReader(stream)
+    machine = quote["instance"]
+    desk.write(
+        "own.csv",
+        f"instance_type,provider,accelerator,accelerator_count,{column}\n"
+        f"{machine},rented,Q4000,{quote['gpus']},{quote['usd_per_hour']}\n",
+    )
+    desk.write("unitcost.toml", '[prices]\nfiles = ["own.csv"]\n')
+    usage = {"SkuMeter": machine, "ConsumedQuantity": bill["hours"], "ConsumedUnit": "Hours"}
+    desk.load(str(desk.write("bill.csv", text([row(0, cost=bill["usd"], **usage)]))))
+    found = answers(desk)
+    question = "Do your own prices of machines fit the bill?"
+    if column == "usd_per_hour":
+        assert found[question] == ("warn", f"no: {machine}: quote looks like a per-GPU price (ratio 8.00 for 8 GPUs)")
+    else:
+        assert question not in found
+    assert desk.report()["total"] == {"USD": "30.72"}

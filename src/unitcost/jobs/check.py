@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from unitcost import money
 from unitcost.economics.joinable import MEASUREMENTS, joined_money
+from unitcost.economics.quotes import QuoteCheck
 from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
+from unitcost.jobs.own_quotes import quote_checks
 from unitcost.jobs.review import review
 from unitcost.jobs.workspace import Workspace
 from unitcost.report.charts import grouped, percent
@@ -63,6 +65,7 @@ class _Books:
     loads: Sequence[LoadRecord]
     months: Sequence[str]
     has_outputs: bool
+    quotes: Sequence[tuple[str, QuoteCheck]] = ()
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -101,11 +104,12 @@ def check(
         books = _Books(
             report=report, loads=ledger.loads(), months=ledger.billing_months(),
             has_outputs=bool(ledger.outputs(selection) or ledger.metered_outputs(selection)),
+            quotes=quote_checks(workspace, ledger, selection),
         )  # fmt: skip
     checks = [*_charges(books, min_owned), *_closing(books), *_rows(books, len(aside))]
     if books.answers["total"]:
         checks += [*_currencies(books), *_owned(books, min_owned), *_names(books), *_drivers(books)]
-        checks += [*_splits(books), *_work(books), *_units(books)]
+        checks += [*_splits(books), *_work(books), *_quotes(books), *_units(books)]
     checks += _tokens(books, Decimal(str(min_coverage)))
     return CheckOutcome(checks=tuple(checks), rejects=tuple(aside), report=report)
 
@@ -255,6 +259,16 @@ def _work(books: _Books) -> Iterator[Check]:
             answer=f"{percent(found.share)} of {grouped(found.whole, CENT_PLACES)}", mend=_some(missing),
         )  # fmt: skip
         yield from _measured(unit, _amounts(known.get("held", {})), _amounts(known.get("measured", {})))
+
+
+def _quotes(books: _Books) -> Iterator[Check]:
+    """Own prices that are per accelerator where the bill says they are taken for the machine, or the other way round."""
+    if books.quotes:
+        yield Check(
+            question="Do your own prices of machines fit the bill?", verdict="warn",
+            answer="no: " + _some([f"{name}: {quote.sentence}" for name, quote in books.quotes]),
+            mend="state usd_per_hour for the whole machine, or usd_per_accelerator_hour, in the files under [prices]",
+        )  # fmt: skip
 
 
 def _measured(unit: str, held: dict[str, Decimal], measured: dict[str, Decimal]) -> Iterator[Check]:
