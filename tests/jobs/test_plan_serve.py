@@ -12,7 +12,7 @@ import pytest
 from unitcost.errors import BadSetting, NotMeasured, UnknownName
 from unitcost.facts.rentals import Rental
 from unitcost.jobs.plan_prices import Prices
-from unitcost.jobs.plan_serve import plan_serve
+from unitcost.jobs.plan_serve import plan_serve, traffic_of
 from unitcost.jobs.plan_serve_page import serve_page
 from unitcost.jobs.plan_words import as_data
 from unitcost.jobs.serve_answers import ServeAsk
@@ -135,3 +135,21 @@ def test_the_traffic_of_a_file_is_played(prices: Prices, tmp_path: Path) -> None
     plan, _ = plan_serve(replace(ASK, trace=file, requests=100), prices)
     assert plan.traffic.requests == 100
     assert plan.traffic.input_tokens == sum(600 + i for i in range(100))
+
+
+def test_a_rate_curve_is_scaled_to_a_mean_day(prices: Prices, tmp_path: Path) -> None:
+    curve, lengths = tmp_path / "curve.csv", tmp_path / "lengths.csv"
+    curve.write_text("t,rate\n0,1\n600,3\n1200,50\n")
+    lengths.write_text(
+        "set,client,field,mean,q50,q100\na,0,input_tokens,800,700,1200\na,0,output_tokens,60,50,100\n"
+        "b,0,input_tokens,9000,9000,9000\nb,0,output_tokens,9,9,9\n"
+    )
+    ask = replace(
+        ASK, per_s=0.0, curve=curve, lengths=lengths, lengths_group="a", duration_s=1200.0, per_day=86_400.0
+    )  # fmt: skip
+    trace, traffic = traffic_of(ask)
+    assert traffic.requests == pytest.approx(1200, abs=5 * 1200**0.5)  # one a second in the mean, drawn
+    early = int((trace.arrival_s < 600).sum())
+    assert early / traffic.requests == pytest.approx(0.25, abs=0.07)
+    assert trace.input_tokens.max() <= 1200
+    assert trace.output_tokens.max() <= 100

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 @click.option("--rps", type=float, help="Instead of a trace: requests a second, as a Poisson process.")
 @click.option("--input", "input_tokens", type=click.IntRange(min=1), help="Tokens of a prompt, with --rps.")
 @click.option("--output", "output_tokens", type=click.IntRange(min=1), help="Tokens of an answer, with --rps.")
-@text_option("--duration", default="1h", show_default=True, metavar="TIME", help="How long, with --rps.")
+@click.option(
+    "--curve", type=FilePath(exists=True, dir_okay=False), help="Instead: requests a second over time (t, rate)."
+)
+@click.option("--lengths", type=FilePath(exists=True, dir_okay=False), help="Quantiles of lengths, with --curve.")
+@text_option("--lengths-group", metavar="NAME", help="Only this set of the quantiles.")
+@text_option("--requests-per-day", metavar="N", help="Scale the curve to so many on a mean day, such as 1m.")
+@text_option("--duration", metavar="TIME", help="How much of it.  [default: 1h with --rps, all of a curve]")
 @text_option("--ttft-p95", metavar="TIME", help="Limit of the time to the first token, such as 2s.")
 @text_option("--tpot-p95", metavar="TIME", help="Limit of the time per further token, such as 60ms.")
 @text_option("--e2e-p95", metavar="TIME", help="Limit of the time to the last token.")

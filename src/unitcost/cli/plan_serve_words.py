@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def ask_of(said: dict[str, Any]) -> ServeAsk:
     """What is asked, from the options of the command."""
-    from unitcost.jobs.plan_words import amount, seconds
+    from unitcost.jobs.plan_words import amount, quantity, seconds
     from unitcost.jobs.serve_answers import ServeAsk
     from unitcost.serving.search import Limits
 
@@ -30,12 +30,18 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         raise BadSetting(
             "no model is named", mend="give --model NAME, or --profile FILE for one that answers in one step"
         )
-    if said["trace"] and said["rps"]:
-        raise BadSetting("both --trace and --rps are given", mend="leave one of them out")
+    if sum(bool(said[name]) for name in ("trace", "curve", "rps")) > 1:
+        raise BadSetting("of --trace, --curve and --rps several are given", mend="give one of them")
+    if bool(said["curve"]) != bool(said["lengths"]):
+        raise BadSetting("--curve and --lengths go together", mend="give both, or neither")
     return ServeAsk(
         model=said["model"], trace=said["trace"], hash_tokens=said["hash_tokens"], requests=said["requests"] or 0,
         per_s=said["rps"] or 0.0, input_tokens=said["input_tokens"] or 0, output_tokens=said["output_tokens"] or 0,
-        duration_s=seconds(said["duration"], "--duration"), gpus=said["gpus"], precisions=said["precisions"],
+        duration_s=seconds(said["duration"] or ("1h" if said["rps"] else "0s"), "--duration"),
+        curve=said["curve"], lengths=said["lengths"], lengths_group=said["lengths_group"],
+        per_day=quantity(said["requests_per_day"], "--requests-per-day") if said["requests_per_day"] else 0.0,
+        gpus=said["gpus"],
+        precisions=said["precisions"],
         limits=Limits(ttft_p95_s=limit("ttft_p95"), tpot_p95_s=limit("tpot_p95"), e2e_p95_s=limit("e2e_p95")),
         backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"],
         qualities=_qualities(said["qualities"]),

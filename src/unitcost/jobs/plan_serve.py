@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 
 from unitcost import money
 from unitcost.errors import BadSetting
@@ -17,13 +19,14 @@ from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, Se
 from unitcost.machine.accelerators import chip
 from unitcost.measure.serving_defaults import shipped
 from unitcost.readers import traces
+from unitcost.readers.traces import servegen
 from unitcost.serving.arrivals import checked
 from unitcost.serving.fleet import Engine
 from unitcost.serving.own_or_api import OwnReplicas
 from unitcost.serving.search import Found, Refused, Search, Tried, frontier, search
-from unitcost.serving.synthetic import constant
+from unitcost.serving.synthetic import constant, from_curve
 from unitcost.serving.traces import Trace
-from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
+from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 _ERROR_QUANTILES = (0, -1)
 
@@ -85,18 +88,34 @@ def traffic_of(ask: ServeAsk) -> tuple[Trace, Traffic]:
         trace, notes = checked(traces.read(ask.trace, hash_tokens=ask.hash_tokens))
         findings = [str(note) for note in notes]
         trace = trace.head(ask.requests) if ask.requests else trace
+    elif ask.curve is not None and ask.lengths is not None:
+        trace = _of_curve(ask.curve, ask.lengths, ask)
     elif ask.per_s and ask.input_tokens and ask.output_tokens:
         trace = constant(
             per_s=ask.per_s, input_tokens=ask.input_tokens, output_tokens=ask.output_tokens, duration_s=ask.duration_s
         )  # fmt: skip
     else:
-        raise BadSetting("there is no traffic", mend="give --trace FILE, or --rps with --input and --output")
+        raise BadSetting(
+            "there is no traffic", mend="give --trace, --curve with --lengths, or --rps with --input and --output"
+        )
     if not trace.duration_s > 0:
         raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
     return trace, Traffic(
         name=trace.name, requests=len(trace), duration_s=trace.duration_s, per_s=len(trace) / trace.duration_s,
         input_tokens=int(trace.input_tokens.sum()), output_tokens=int(trace.output_tokens.sum()), findings=tuple(findings),
     )  # fmt: skip
+
+
+def _of_curve(curve: Path, lengths: Path, ask: ServeAsk) -> Trace:
+    """Requests drawn from the first part of a rate curve, scaled to a mean day."""
+    rates = servegen.read_rates(curve)
+    steps = math.ceil(ask.duration_s / rates.step_s) if ask.duration_s else len(rates.per_s)
+    part = replace(rates, per_s=rates.per_s[:steps])
+    mean_per_day = sum(part.per_s) / len(part.per_s) * SECONDS_PER_DAY
+    quantiles = servegen.read_quantiles(lengths, group=ask.lengths_group)
+    inputs = [one for one in quantiles if one.field == "input_tokens"]
+    outputs = [one for one in quantiles if one.field == "output_tokens"]
+    return from_curve(part, inputs, outputs, scale=ask.per_day / mean_per_day if ask.per_day else 1.0)
 
 
 def shown(tried: Tried, priced: Priceable) -> ServeOption:

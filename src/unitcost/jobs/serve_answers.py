@@ -26,6 +26,9 @@ class ServeAsk:
         File of requests, and the tokens of a hashed block where it does not say.
     requests
         Only the first so many; 0: all.
+    curve, lengths, lengths_group, per_day
+        Instead of a trace: a rate over time, quantiles of lengths, the clients that count, and the requests of a mean day that the
+        curve is scaled to; 0: as it is. Of a curve the first `duration_s` count; 0: all.
     per_s, input_tokens, output_tokens, duration_s
         Instead of a trace: a rate, [1 / s], lengths, and for how long, [s].
     gpus, precisions, backend
@@ -41,6 +44,10 @@ class ServeAsk:
     trace: Path | None = None
     hash_tokens: int = 0
     requests: int = 0
+    curve: Path | None = None
+    lengths: Path | None = None
+    lengths_group: str = ""
+    per_day: float = 0.0
     per_s: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
