@@ -272,7 +272,25 @@ def least_replicas(option: Option, trace: Trace) -> int:
 
 def search(options: Sequence[Option], run: Search) -> Found:
     """Cheapest whole replicas of each option that keep the targets."""
-    refused, sampled = [], []
+    sampled, refused = _sampled(options, run)
+    finalists, dear = _finalists(sampled) if run.sample is not run.trace else (sampled, [])
+    refused += [Refused(name=t.option.name, stage="sample", reason=_dear(t, finalists)) for t in dear]
+    fewest = []
+    for tried in finalists:
+        best = run.fewest(tried.option, start=tried.replicas)
+        if best is None:
+            refused.append(_given_up(tried.option, run, sample=False))
+            continue
+        fewest.append(best)
+        for more in range(1, _BEYOND + 1):
+            run.play(best.option, min(best.replicas + more, run.most_replicas))
+    order = sorted(fewest, key=lambda t: (t.cost.usd, t.option.name))
+    return Found(fewest=tuple(order), tried=run.whole, refused=tuple(refused), runs=run.runs)
+
+
+def _sampled(options: Sequence[Option], run: Search) -> tuple[list[Tried], list[Refused]]:
+    """Options with the fewest replicas on the sample, and those that a bound or the sample rules out."""
+    sampled, refused = [], []
     for option in options:
         why = unloaded_misses(option, run.trace, run.limits)
         if why:
@@ -283,25 +301,7 @@ def search(options: Sequence[Option], run: Search) -> Found:
             refused.append(_given_up(option, run, sample=True))
         else:
             sampled.append(found)
-    finalists, dear = _finalists(sampled) if run.sample is not run.trace else (sampled, [])
-    refused += [
-        Refused(name=t.option.name, stage="sample", reason=_dear(t, finalists))
-        for t in dear
-    ]  # fmt: skip
-    fewest = []
-    for tried in finalists:
-        best = run.fewest(tried.option, start=tried.replicas)
-        if best is None:
-            refused.append(_given_up(tried.option, run, sample=False))
-        else:
-            fewest.append(best)
-    for t in fewest:
-        for more in range(1, _BEYOND + 1):
-            run.play(t.option, min(t.replicas + more, run.most_replicas))
-    order = sorted(fewest, key=lambda t: (t.cost.usd, t.option.name))
-    return Found(
-        fewest=tuple(order), tried=run.whole, refused=tuple(refused), runs=run.runs
-    )  # fmt: skip
+    return sampled, refused
 
 
 def _dear(tried: Tried, finalists: Sequence[Tried]) -> str:
