@@ -62,6 +62,12 @@ class Browser:
         self.ask("Page.navigate", url=page.as_uri())
         while not self.loaded:
             self._next()
+        if script:
+            self.settle()
+
+    def settle(self) -> None:
+        """Wait until two frames are drawn: what was changed before is laid out then."""
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def value(self, expression: str) -> Any:
         """Value of an expression in the page."""

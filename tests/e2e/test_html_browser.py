@@ -103,6 +103,7 @@ def printed(tab: Browser, page: Path) -> Iterator[Browser]:
     scheme = {"name": "prefers-color-scheme", "value": "dark"}
     tab.ask("Emulation.setEmulatedMedia", media="print", features=[scheme])
     tab.ask("Emulation.setDeviceMetricsOverride", width=PAPER, height=1000, deviceScaleFactor=1, mobile=False)
+    tab.settle()
     yield tab
     tab.ask("Emulation.setEmulatedMedia", media="")
 
