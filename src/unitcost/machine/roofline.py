@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unitcost.errors import DoesNotFit, UnknownName
+from unitcost.machine.accelerators import Chip, Precision, chip
 from unitcost.machine.decoder import DecoderShape
 from unitcost.machine.steps import Served, StepGrid
-from unitcost.units import GB, GIB, TERA
+from unitcost.units import GB, GIB
 
 #: Shares of the limits that good kernels reach.
 _REACHED_BANDWIDTH, _REACHED_FLOP = 0.80, 0.60
@@ -22,32 +23,57 @@ _ACTIVATION_BYTES = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """A GPU's limits, as its vendor states them: dense operations, memory, and the link to its neighbours."""
+    """A GPU's limits, as its vendor states them.
 
-    name: str
-    memory_gib: float
+    Parameters
+    ----------
+    chip
+        Dense operations and memory.
+    gb_per_s
+        Memory bandwidth. [GB / s]
+    link_gb_per_s
+        Link to its neighbours, in one direction: PCIe where there is no other. [GB / s]
+    """
+
+    chip: Chip
     gb_per_s: float
-    bf16_tflop_per_s: float
-    fp8_tflop_per_s: float | None = None
     link_gb_per_s: float = 32.0
 
+    @property
+    def name(self) -> str:
+        """As the price book names it."""
+        return self.chip.name
 
-#: Data sheets. The link is PCIe in one direction where there is no other.
+    @property
+    def memory_gib(self) -> float:
+        """Memory of the device. [GiB]."""
+        return self.chip.memory_gib
+
+    def peak_flop_per_s(self, *, eight_bit: bool) -> float:
+        """Dense peak in half precision, or in eight bits where the chip has them. [FLOP / s]."""
+        wanted: tuple[Precision, ...] = ("fp8", "bf16", "fp16") if eight_bit else ("bf16", "fp16")
+        return self.chip.peak_flop_per_s(next(one for one in wanted if one in self.chip.dense_tflop_per_s))
+
+
+#: Cards of other form than those that training is measured on.
+_A100_PCIE = replace(chip("A100-80GB"), name="A100-80GB-PCIe")
+_H100_PCIE = Chip(name="H100-80GB-PCIe", family="H100", memory_gib=80, dense_tflop_per_s={"bf16": 756, "fp8": 1513})
+#: Data sheets.
 BOARDS: tuple[Board, ...] = (
-    Board(name="T4", memory_gib=16, gb_per_s=320, bf16_tflop_per_s=65, link_gb_per_s=16),
-    Board(name="L4", memory_gib=24, gb_per_s=300, bf16_tflop_per_s=121, fp8_tflop_per_s=242),
-    Board(name="A10", memory_gib=24, gb_per_s=600, bf16_tflop_per_s=125),
-    Board(name="A10G", memory_gib=24, gb_per_s=600, bf16_tflop_per_s=70),
-    Board(name="A30", memory_gib=24, gb_per_s=933, bf16_tflop_per_s=165),
-    Board(name="A40", memory_gib=48, gb_per_s=696, bf16_tflop_per_s=149.7),
-    Board(name="L40", memory_gib=48, gb_per_s=864, bf16_tflop_per_s=181, fp8_tflop_per_s=362),
-    Board(name="V100-16GB", memory_gib=16, gb_per_s=900, bf16_tflop_per_s=125, link_gb_per_s=150),
-    Board(name="V100-32GB", memory_gib=32, gb_per_s=900, bf16_tflop_per_s=125, link_gb_per_s=150),
-    Board(name="A100-40GB", memory_gib=40, gb_per_s=1555, bf16_tflop_per_s=312, link_gb_per_s=300),
-    Board(name="A100-80GB-PCIe", memory_gib=80, gb_per_s=1935, bf16_tflop_per_s=312),
-    Board(name="H100-80GB-PCIe", memory_gib=80, gb_per_s=2000, bf16_tflop_per_s=756, fp8_tflop_per_s=1513, link_gb_per_s=64),
-    Board(name="RTX4090", memory_gib=24, gb_per_s=1008, bf16_tflop_per_s=165.2, fp8_tflop_per_s=330.3),
-)  # fmt: skip
+    Board(chip=chip("T4"), gb_per_s=320, link_gb_per_s=16),
+    Board(chip=chip("L4"), gb_per_s=300),
+    Board(chip=chip("A10"), gb_per_s=600),
+    Board(chip=chip("A10G"), gb_per_s=600),
+    Board(chip=chip("A30"), gb_per_s=933),
+    Board(chip=chip("A40"), gb_per_s=696),
+    Board(chip=chip("L40"), gb_per_s=864),
+    Board(chip=chip("V100-16GB"), gb_per_s=900, link_gb_per_s=150),
+    Board(chip=chip("V100-32GB"), gb_per_s=900, link_gb_per_s=150),
+    Board(chip=chip("A100-40GB"), gb_per_s=1555, link_gb_per_s=300),
+    Board(chip=_A100_PCIE, gb_per_s=1935),
+    Board(chip=_H100_PCIE, gb_per_s=2000, link_gb_per_s=64),
+    Board(chip=chip("RTX4090"), gb_per_s=1008),
+)
 _TOKENS = np.array([1, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384], dtype=np.float64)
 _PAST = np.array([0, 1024, 4096, 16384, 32768], dtype=np.float64)
 _BATCH = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256, 512], dtype=np.float64)
@@ -147,9 +173,8 @@ class _Speed:
 
     def __init__(self, shape: DecoderShape, served: Served, limits: Board) -> None:
         self.shape, self.served, self.limits = shape, served, limits
-        eight_bit = served.precision in ("fp8", "int8") and limits.fp8_tflop_per_s
-        peak = limits.fp8_tflop_per_s if eight_bit else limits.bf16_tflop_per_s
-        self.flop_per_s = _REACHED_FLOP * (peak or 0.0) * TERA * served.gpus
+        peak_flop_per_s = limits.peak_flop_per_s(eight_bit=served.precision in ("fp8", "int8"))
+        self.flop_per_s = _REACHED_FLOP * peak_flop_per_s * served.gpus
         self.bytes_per_s = _REACHED_BANDWIDTH * limits.gb_per_s * GB * served.gpus
 
     def _longer_s(self, moved_bytes: float, flop: float) -> float:
