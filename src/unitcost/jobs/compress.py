@@ -104,7 +104,7 @@ def _with_students(
         teacher = runtime("ort").open(recipe.model, Setting(batch=_TEACHER_BATCH))
         answered = answers(answer_all(teacher, taught, _TEACHER_BATCH, output=session.output), data.labels)
         trained = make_each(students(taught, answered), recipe.model.stem, recipe.folder, said)
-    except Exception as error:
+    except Exception as error:  # a converter may raise anything; its reason is a row of the answer
         return replace(made, failed={**made.failed, "student": " ".join(str(error).split())})
     return Made(files=made.files | trained.files, failed=made.failed | trained.failed)
 

@@ -37,8 +37,8 @@ class ModelShown:
     @property
     def items(self) -> list[InForce]:
         """Its records, in the order of the classes."""
-        order = {meter: place for place, meter in enumerate(TOKEN_CLASSES)}
-        records = sorted(self.price.rates, key=lambda record: order.get(record.meter, len(order)))  # type: ignore[call-overload]
+        order: dict[str, int] = {meter: place for place, meter in enumerate(TOKEN_CLASSES)}
+        records = sorted(self.price.rates, key=lambda record: order.get(record.meter, len(order)))
         return [InForce(record=record, last_seen=record.observed_on) for record in records]
 
 

@@ -13,7 +13,7 @@ from unitcost.facts.naming import spelt
 from unitcost.facts.token_account import TokenGroup
 from unitcost.facts.token_answers import Hosted, TokenCost
 from unitcost.figure import Figure, figure_id, total
-from unitcost.jobs.token_sums import CALLED, STANDS, CountColumn, TokenSums, tokens_of
+from unitcost.jobs.token_sums import CALLED, STANDS, CostColumn, CountColumn, TokenSums, tokens_of
 from unitcost.report.amounts import ByUnit, Key
 
 #: Lines that are worked out; the others are one line.
@@ -74,12 +74,12 @@ class _Maker:
             self.by_unit[sums.unit_of(group)][tuple(group.dim(dim) for dim in grouping.dims)].append(group)
         computed = [group for group in sums.priced.groups if group.sum.group.state == "computed"]
         self.cost = self._costs("cost", sums.priced.groups)
-        self.input_cost, self.output_cost = (self._costs(f"{side}_cost", computed) for side in ("input", "output"))
+        self.input_cost, self.output_cost = self._costs("input_cost", computed), self._costs("output_cost", computed)
 
-    def _costs(self, column: str, groups: Sequence[TokenGroup]) -> ByUnit:
+    def _costs(self, column: CostColumn, groups: Sequence[TokenGroup]) -> ByUnit:
         grouping, width = self.grouping, len(self.grouping.dims)
         path = grouping.path if column == "cost" else f"{grouping.path}-{column}"
-        parts = self.sums.costs(f"{path}-part", (*grouping.dims, *grouping.beside), groups, column)  # type: ignore[arg-type]
+        parts = self.sums.costs(f"{path}-part", (*grouping.dims, *grouping.beside), groups, column)
         return self.sums.amounts.regroup(path, parts, lambda key: key[:width], grouping.dims)
 
     def amount(self, unit: str, key: Key) -> Decimal:

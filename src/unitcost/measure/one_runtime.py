@@ -67,7 +67,7 @@ def measure(job: Job, keep: Callable[[dict[str, Any]], None], said: Callable[[st
         said(f"{job.runtime}: {option['name']}")
         try:
             subjects[str(option["name"])] = _prepare(option, job, data, found)
-        except Exception as error:
+        except Exception as error:  # a runtime may raise anything; it fails this option, not the others
             option["failure"] = _reason(error)
         found["options"].append(option)
         keep(found)
@@ -151,7 +151,7 @@ def _anchors(job: Job, folder: Path, found: dict[str, Any]) -> dict[str, Callabl
                 x = np.random.default_rng(1).standard_normal(anchor.shape).astype(np.float32)
                 row["precision"] = opened.about({"x": x}).precision
                 subjects[anchor.name] = _caller(opened, [{"x": x}])
-        except Exception as error:
+        except Exception as error:  # a runtime may raise anything; it fails this anchor, not the others
             row["failure"] = _reason(error)
     return subjects
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ _DOWN = re.compile(r"preempt|\bdown\b|interrupt|unavailable", re.I)
 _ZONE = re.compile(r"(?P<region>.*\d)-?[a-z]")
 #: Machines with this many accelerators stand behind prices whose key ends so.
 _PER_MACHINE = re.compile(r"_usd_h_(\d+)gpu")
+#: Name of a column of counts that says what it counts.
+_BY_COLUMN: Mapping[str, Means] = {"available": "available", "preempted": "preempted"}
 
 
 def read(path: Path, *, means: Means | None = None, nodes: int | None = None, gap_s: float | None = None) -> SpotTrace:
@@ -160,7 +162,7 @@ def _of_table(path: Path, means: Means | None, nodes: int | None, gap_s: float |
             seconds.append(line.needed("seconds"))
         if len(counts) > MOST_TICKS:
             raise BadFile(f"the trace has more than {MOST_TICKS:,} ticks", where=path.name, mend="cut it")
-    said: Means | None = {"available": "available", "preempted": "preempted"}.get(column, means)  # type: ignore[assignment]
+    said = _BY_COLUMN.get(column, means)
     asked = nodes or max(counts, default=1) or 1
     return SpotTrace(
         zone=path.stem, region=region_of(path.stem), device="", nodes=asked,

@@ -69,7 +69,7 @@ def make_each(
         try:
             make(to)
             files[name] = to
-        except Exception as error:
+        except Exception as error:  # a converter may raise anything; its reason is a row of the answer
             failed[name] = " ".join(f"{type(error).__name__}: {error}".split())[:400]
     return Made(files=files, failed=failed)
 
