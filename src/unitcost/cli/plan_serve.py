@@ -11,6 +11,7 @@ import click
 from unitcost.cli.options import FilePath, text_option, workspace_options
 from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
+from unitcost.cli.plan_serve_fleets import fleet_options
 from unitcost.cli.plan_serve_profile import plan_of_profile, profile_options
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @click.option("--region", "regions", multiple=True, metavar="GLOB", help="Only these regions; may be repeated.")
 @click.option("--levers", "with_levers", is_flag=True, help="Also one row for each lever, each played again.")
 @text_option("--smaller-model", metavar="NAME", help="With --levers: the smaller model.  [default: one that ships]")
+@fleet_options
 @profile_options
 @plan_options
 @workspace_options
@@ -73,18 +75,24 @@ def command(as_json: bool, html: Path | None, folder: str, config_file: Path | N
 
 def _plan_of_model(said: dict[str, Any], workspace: Workspace, *, as_json: bool, html: Path | None) -> None:
     from unitcost.cli.plan_output import deliver
+    from unitcost.cli.plan_serve_fleets import fleet_ask
     from unitcost.cli.plan_serve_words import ask_of, watching
     from unitcost.jobs.plan_prices import Prices
     from unitcost.jobs.plan_serve import plan_serve
+    from unitcost.jobs.plan_serve_fleets import plan_fleets
     from unitcost.jobs.plan_serve_levers import pull_levers
     from unitcost.jobs.plan_serve_page import serve_page
     from unitcost.readers import rentals_csv
 
     own = rentals_csv.read(said["own_prices"], today=workspace.now.date()) if said["own_prices"] else []
     prices = Prices(workspace, own=own, regions=said["regions"])
+    fleets = fleet_ask(said)
     with watching() as watch:
         plan, searched = plan_serve(ask_of(said), prices, watch=watch)
         if said["with_levers"]:
             pulled = pull_levers(plan.ask, searched, prices, plan.api, smaller=said["smaller_model"])
             plan = replace(plan, levers=pulled)
+        if said["with_fleets"]:
+            found = plan_fleets(plan.ask, fleets, searched, prices, on_way=watch.way)
+            plan = replace(plan, fleets=found)
     deliver("plan-serve", plan, serve_page(plan), as_json=as_json, html=html)

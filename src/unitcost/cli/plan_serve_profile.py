@@ -11,6 +11,8 @@ import click
 from unitcost.cli.options import FilePath, text_option
 from unitcost.errors import BadSetting
 
+#: Of a small model, where nothing is said.
+_COLD_START, _WAKE = "60s", "1s"
 _OPTIONS = (
     click.option(
         "--profile",
@@ -23,11 +25,8 @@ _OPTIONS = (
     text_option(
         "--usd-per-hour", metavar="USD", help="With --profile: price of a replica, where the file states none."
     ),
-    text_option("--standby-usd-per-hour", metavar="USD", help="With --profile: in the warm pool.  [default: the same]"),
     text_option("--spot-usd-per-hour", metavar="USD", help="With --profile: of a spot replica."),
     text_option("--max-delay", default="0s", metavar="TIME", help="With --profile: how long a batch waits to fill."),
-    text_option("--cold-start", default="60s", metavar="TIME", help="With --profile: from nothing to ready."),
-    text_option("--wake", default="1s", metavar="TIME", help="With --profile: from the warm pool to ready."),
 )
 
 
@@ -46,7 +45,7 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
     from unitcost.jobs.plan_serve_profile_page import profile_page
     from unitcost.jobs.plan_words import amount, quantity, seconds
 
-    for name in ("model", "ttft_p95", "tpot_p95", "rps", "with_levers"):
+    for name in ("model", "ttft_p95", "tpot_p95", "rps", "with_levers", "with_fleets"):
         if said[name]:
             raise BadSetting(
                 f"--{name.removeprefix('with_').replace('_', '-')} does not go with --profile",
@@ -62,7 +61,7 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
         per_day=quantity(said["predictions_per_day"], "--predictions-per-day") if said["predictions_per_day"] else 0.0,
         usd_per_hour=usd("usd_per_hour"), standby_usd_per_hour=usd("standby_usd_per_hour"),
         spot_usd_per_hour=usd("spot_usd_per_hour"), max_delay_s=seconds(said["max_delay"], "--max-delay"),
-        cold_start_s=seconds(said["cold_start"], "--cold-start"), wake_s=seconds(said["wake"], "--wake"),
+        cold_start_s=seconds(said["cold_start"] or _COLD_START, "--cold-start"), wake_s=seconds(said["wake"] or _WAKE, "--wake"),
     )  # fmt: skip
     with watching() as watch:
         plan = plan_profile(ask, watch=watch)

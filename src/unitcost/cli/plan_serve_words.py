@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def ask_of(said: dict[str, Any]) -> ServeAsk:
     """What is asked, from the options of the command."""
+    from unitcost.cli.plan_serve_fleets import cold_ask
     from unitcost.jobs.plan_words import amount, quantity, seconds
     from unitcost.jobs.serve_answers import ServeAsk
     from unitcost.serving.search import Limits
@@ -43,7 +44,7 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         gpus=said["gpus"],
         precisions=said["precisions"],
         limits=Limits(ttft_p95_s=limit("ttft_p95"), tpot_p95_s=limit("tpot_p95"), e2e_p95_s=limit("e2e_p95")),
-        backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"],
+        backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"], cold=cold_ask(said),
         qualities=_qualities(said["qualities"]),
         quality_bar=amount(said["quality_bar"], "--quality-bar") if said["quality_bar"] else None,
     )  # fmt: skip
@@ -66,16 +67,22 @@ def watching() -> Iterator[Watch]:
     """Say on standard error that machine code is made; where that is a terminal, also which option is played."""
     from unitcost.cli.output import progress_bar
     from unitcost.jobs.plan_serve import Watch
+    from unitcost.serving.fleet_ways import WAYS
 
-    runs = [0]
+    runs, ways = [0], [0]
     with progress_bar() as tell:
 
         def run(_: str) -> None:
             runs[0] += 1
-            if tell is not None:
+            if tell is not None and not ways[0]:
                 tell("runs of the simulator", runs[0], runs[0] + 1)
+
+        def way(_: str) -> None:
+            if tell is not None:
+                tell("fleets over the whole traffic", ways[0], WAYS)
+            ways[0] += 1
 
         def compile_() -> None:
             click.echo("making machine code of the simulator, once: about half a minute", err=True)
 
-        yield Watch(run=run, compile=compile_)
+        yield Watch(run=run, compile=compile_, way=way)

@@ -91,6 +91,23 @@ class Prices:
                 return _rental(known, capacity, rate, category)
         return None
 
+    def same_machine(self, known: Chip, rental: Rental, category: PricingCategory) -> Rental | None:
+        """Price of the machine of a rental in its own region under other terms; None = none is known."""
+        if any(own is rental for own in self.own):
+            same = [
+                own for own in self.own
+                if own.category == category and (own.accelerator, own.machine, own.region, own.count)
+                == (rental.accelerator, rental.machine, rental.region, rental.count)
+            ]  # fmt: skip
+            return min(same, key=lambda own: own.usd_per_hour, default=None)
+        by = _BY[category]
+        for capacity in rank_capacity(self._offers_of(known), Decimal(rental.count), by=by, split=True):
+            rate, shape = capacity.rate(by), capacity.offer.shape
+            machine = f"{shape.provider} {shape.instance_type}"
+            if (machine, capacity.offer.region) == (rental.machine, rental.region) and rate is not None:
+                return _rental(known, capacity, rate, category)
+        return None
+
     def _offers_of(self, known: Chip) -> list[Offer]:
         """Machines that hold an accelerator; looked up once."""
         if known.name not in self._offers:

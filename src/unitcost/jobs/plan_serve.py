@@ -37,12 +37,13 @@ class Watch:
 
     Parameters
     ----------
-    run, compile
-        Called before each run with the option's name, and before machine code is made.
+    run, compile, way
+        Called before each run with the option's name, before machine code is made, and before each way to keep replicas.
     """
 
     run: Callable[[str], None] = lambda _: None
     compile: Callable[[], None] = lambda: None
+    way: Callable[[str], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

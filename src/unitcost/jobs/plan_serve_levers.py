@@ -10,9 +10,9 @@ from unitcost import money
 from unitcost.errors import NoPrice, UnitcostError, UnknownName
 from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve import Searched
+from unitcost.jobs.plan_serve_cold import cold_start, cold_words
 from unitcost.jobs.plan_serve_options import Wanted, options_of
 from unitcost.jobs.serve_answers import ApiOffer, Lever, Levers, ServeAsk, TargetPoint
-from unitcost.machine.steps import Served
 from unitcost.measure.labels import known_model
 from unitcost.measure.step_grids import bundled
 from unitcost.measure.step_times import decoder
@@ -20,13 +20,10 @@ from unitcost.serving import levers
 from unitcost.serving.costs import unit_costs
 from unitcost.serving.fleet import ColdStart, Engine
 from unitcost.serving.search import Option, Search, Tried, search
-from unitcost.units import GB
 
 #: Targets that are tried, as multiples of those asked for.
 TARGETS = (0.5, 0.75, 1.25, 1.5, 2.0, 4.0)
 _CONTEXT_SHARE = 0.75
-#: A cold start where none is stated: machine, image, warm-up [s], and how fast weights are read.
-_PROVISION_S, _IMAGE_S, _WARM_UP_S, _WAKE_S, _BYTES_PER_S = 60.0, 60.0, 60.0, 2.0, 2.0 * GB
 _SAME = "same weights"
 
 
@@ -58,7 +55,9 @@ def pull_levers(
         *pulled.engines(), *pulled.targets(loosened), pulled.context(), *pulled.others(), *pulled.smaller(smaller),
         *pulled.fleets(), pulled.spot(), *pulled.api(api),
     ]  # fmt: skip
-    return Levers(rows=tuple(rows), curve=curve, cold_start_s=pulled.cold.total_s)
+    return Levers(
+        rows=tuple(rows), curve=curve, cold_start_s=pulled.cold.total_s, cold_start=cold_words(pulled.cold, ask.cold)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ class _Pulled:
 
     @property
     def cold(self) -> ColdStart:
-        return cold_start(self.base.option.grid.served)
+        return cold_start(self.base.option.grid.served, self.ask.cold)
 
     def row(self, lever: str, tried: Tried, remark: str = "", quality: str = "") -> Lever:
         latencies, units = tried.outcome.latencies, tried.units
@@ -213,18 +212,6 @@ def _point(times: float, found: Tried | None) -> TargetPoint:
     return TargetPoint(
         times=times, usd_per_mtok_total=found.units.per_mtok_total, option=found.option.name, replicas=found.replicas
     )
-
-
-def cold_start(served: Served) -> ColdStart:
-    """Cold start of a replica, assumed: a minute for the machine, the image and the warm-up each, weights at 2 GB/s and GPU."""
-    try:
-        weights_bytes = decoder(known_model(served.model)).weights_bytes(served.precision)
-    except UnknownName:
-        weights_bytes = 0.0
-    return ColdStart(
-        provision_s=_PROVISION_S, image_s=_IMAGE_S, weights_bytes=weights_bytes,
-        bandwidth_bytes_per_s=_BYTES_PER_S * served.gpus, warm_up_s=_WARM_UP_S, wake_s=_WAKE_S,
-    )  # fmt: skip
 
 
 def smaller_model(model: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from unitcost.facts.estimates import Estimate
+from unitcost.jobs.plan_serve_fleets_page import fleets_section
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
 from unitcost.jobs.serve_answers import ApiOffer, Lever, ServeOption, ServePlan
 from unitcost.report.model import Chart, Section
@@ -17,7 +18,10 @@ _API_SHOWN, _RULED_SHOWN = 8, 40
 def serve_page(plan: ServePlan) -> PlanPage:
     """Page of a serving plan."""
     traffic = plan.traffic
-    sections = (_options(plan), _frontier(plan), _paying(plan), _levers(plan), _api(plan), _ruled_out(plan), _how(plan))
+    sections = (
+        _options(plan), *fleets_section(plan.fleets), _frontier(plan), _paying(plan), _levers(plan), _api(plan),
+        _ruled_out(plan), _how(plan),
+    )  # fmt: skip
     return PlanPage(
         title="Serving plan",
         subtitle=f"{plan.ask.model}, {traffic.requests:,} requests at {traffic.per_s:,.3g} a second, {_limits(plan)}",
@@ -208,8 +212,7 @@ def _levers(plan: ServePlan) -> Section | None:
         notes=(
             *map(_remark, pulled.rows),
             "Each row is the plan with one thing changed and, but for fleets that scale, the fewest replicas that keep the targets.",
-            f"A cold start is assumed to take {pulled.cold_start_s:.0f} s: machine, image and warm-up a minute each, and "
-            "weights at 2 GB/s and GPU.",
+            f"A cold start is taken to last {pulled.cold_start}.",
         ),
     )  # fmt: skip
 

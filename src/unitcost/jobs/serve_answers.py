@@ -8,6 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from unitcost.facts.estimates import Estimate
+from unitcost.jobs.fleet_answers import FleetPlan
+from unitcost.jobs.plan_serve_cold import ColdAsk
 from unitcost.serving.outcome import Latency
 from unitcost.serving.search import Limits, Refused
 
@@ -37,6 +39,8 @@ class ServeAsk:
         Measured quality by precision or model, and the least that will do.
     calibration
         What `unitcost calibrate serve` wrote.
+    cold
+        What a cold start is made of.
     """
 
     model: str
@@ -59,6 +63,7 @@ class ServeAsk:
     quality_bar: Decimal | None = None
     calibration: Path | None = None
     most_replicas: int = 64
+    cold: ColdAsk = field(default_factory=ColdAsk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +221,7 @@ class Levers:
     rows: tuple[Lever, ...]
     curve: tuple[TargetPoint, ...]
     cold_start_s: float
+    cold_start: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,3 +255,4 @@ class ServePlan:
     sampled_requests: int
     messages: tuple[str, ...]
     levers: Levers | None = None
+    fleets: FleetPlan | None = None

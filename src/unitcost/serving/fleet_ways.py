@@ -1,0 +1,248 @@
+"""Ways to keep replicas over a long stretch of traffic: fixed, by load, with a warm pool, on spot.
+
+Every way is played on the same requests, with the smallest setting that keeps the targets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from unitcost.serving.costs import Rates, price
+from unitcost.serving.fleet import Autoscaler, Category, ColdStart, Fleet, LossRate
+from unitcost.serving.levers import best_of
+from unitcost.serving.search import Search, Tried
+from unitcost.serving.spot import recorded_losses
+
+#: Unanswered requests a replica should have that are tried: the more, the fewer replicas.
+IN_FLIGHT = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0)
+#: How often an autoscaler looks, how long it remembers (as Kubernetes has it), and what it starts at one look.
+LOOK_S, REMEMBER_S, SURGE = 15.0, 300.0, 4
+FIXED, SCALED, WARM = "fixed", "autoscaled", "autoscaled, warm pool"
+SPOT_ALONE, SPOT, SPOT_SCALED = "spot alone", "spot, on-demand fallback", "spot autoscaled, fallback"
+#: How many ways there are.
+WAYS = 6
+_WARM_POOLS = (1, 2, 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Prices of a replica. [USD / hour].
+
+    Parameters
+    ----------
+    spot, standby
+        None: there is no spot price; a replica in the warm pool is paid like one that serves.
+    """
+
+    on_demand: Decimal
+    spot: Decimal | None = None
+    standby: Decimal | None = None
+
+    @property
+    def rates(self) -> Rates:
+        """The same for pricing a run."""
+        hourly: dict[Category, Decimal] = {"on-demand": self.on_demand}
+        if self.spot is not None:
+            hourly["spot"] = self.spot
+        return Rates(usd_per_hour=hourly, standby_usd_per_hour=self.standby)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Market:
+    """When spot replicas are lost and can be had again.
+
+    Parameters
+    ----------
+    losses
+        A rate; with `counts` only its notice counts.
+    counts, gap_s
+        Nodes that could be had by tick of a recording, and the length of a tick, [s]; empty: the rate counts. A node is a replica.
+    nodes
+        Nodes that the recording asked for; 0: without one.
+    """
+
+    losses: LossRate
+    counts: Sequence[int] = ()
+    gap_s: float = 0.0
+    nodes: int = 0
+
+    def on(self, fleet: Fleet) -> Fleet:
+        """The fleet with the losses of its spot places."""
+        places = [place for place, category in enumerate(fleet.categories) if category == "spot"]
+        if not self.counts:
+            return replace(fleet, losses=self.losses)
+        events = recorded_losses(self.counts, gap_s=self.gap_s, places=places, notice_s=self.losses.notice_s)
+        return replace(fleet, events=(*fleet.events, *events))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetWay:
+    """A way to keep replicas, played.
+
+    Parameters
+    ----------
+    setting
+        What was found for it, in words.
+    why_not
+        Why it was not played, in words; empty: it was.
+    """
+
+    name: str
+    setting: str = ""
+    tried: Tried | None = None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """The search for the smallest setting of each way.
+
+    Parameters
+    ----------
+    base
+        The fewest fixed replicas that keep the targets.
+    warm_pool
+        Size of the warm pool; 0: the smallest that keeps the targets.
+    on_way
+        Called with the name of a way before it is played.
+    """
+
+    run: Search
+    base: Tried
+    cold: ColdStart
+    terms: Terms
+    market: Market
+    warm_pool: int = 0
+    on_way: Callable[[str], None] = field(default=lambda _: None)
+
+    def played(self) -> Iterator[FleetWay]:
+        """Each way, in the order of what it needs."""
+        self.on_way(FIXED)
+        yield FleetWay(name=FIXED, setting=f"{self.base.replicas} replicas all day", tried=self.fixed())
+        for name, made in ((SCALED, self.autoscaled), (WARM, self.warm)):
+            self.on_way(name)
+            yield made()
+        for name, made in ((SPOT_ALONE, self.spot_alone), (SPOT, self.spot), (SPOT_SCALED, self.spot_scaled)):
+            self.on_way(name)
+            no_price = "no spot price is known: give one with --prices"
+            yield FleetWay(name=name, why_not=no_price) if self.terms.spot is None else made()
+
+    def fixed(self) -> Tried:
+        """The fewest replicas that keep the targets at the peak, all the time."""
+        return self._play({"on-demand": self.base.replicas}, Fleet(grid=self.base.option.grid, places={"on-demand": 1}))
+
+    def autoscaled(self) -> FleetWay:
+        """Replicas by load; the smallest most, then the largest target that keeps the limits."""
+        return self._scaled(SCALED, pools=(0,))
+
+    def warm(self) -> FleetWay:
+        """The same with replicas in standby."""
+        return self._scaled(WARM, pools=(self.warm_pool,) if self.warm_pool else _WARM_POOLS)
+
+    def spot_alone(self) -> FleetWay:
+        """Spot replicas, some more than needed, and nothing instead of those that are lost."""
+        return self._fewest_spares(SPOT_ALONE, fallback=0)
+
+    def spot(self) -> FleetWay:
+        """The same; on-demand replicas stand in for lost ones until spot is back."""
+        return self._fewest_spares(SPOT, fallback=self.base.replicas)
+
+    def spot_scaled(self) -> FleetWay:
+        """Replicas by load, on spot where it can be had and on demand where not."""
+        found: list[tuple[Tried, str]] = []
+        for spare in dict.fromkeys((0, 1, math.ceil(self.base.replicas / 2))):
+            most = self.base.replicas + spare
+            if self._too_many(most):
+                break
+            places: dict[Category, int] = {"spot": most, "on-demand": self.base.replicas}
+            tuned = self._tuned(places, Fleet(grid=self.base.option.grid, places=places, spare=spare), most=most)
+            found += [(tried, f"{words}, {spare} spare") for tried, words in tuned]
+            if any(not tried.misses for tried, _ in tuned):
+                break
+        return self._best(SPOT_SCALED, found) if found else self._unrecorded(SPOT_SCALED)
+
+    def _scaled(self, name: str, pools: Sequence[int]) -> FleetWay:
+        found: list[tuple[Tried, str]] = []
+        for pool in pools:
+            for most in dict.fromkeys(
+                (self.base.replicas, math.ceil(1.25 * self.base.replicas), 2 * self.base.replicas)
+            ):
+                places: dict[Category, int] = {"on-demand": most + pool}
+                fleet = Fleet(grid=self.base.option.grid, places=places, minimum=1, warm_pool=pool)
+                tuned = self._tuned(places, fleet, most=most)
+                standby = f", {pool} warm" if pool else ""
+                found += [(tried, f"{words}{standby}") for tried, words in tuned]
+                if any(not tried.misses for tried, _ in tuned):
+                    return self._best(name, found)
+        return self._best(name, found)
+
+    def _tuned(self, places: dict[Category, int], fleet: Fleet, *, most: int) -> list[tuple[Tried, str]]:
+        """What was played to find the largest target in flight that keeps the limits, by halving."""
+        targets = [target for target in IN_FLIGHT if target <= self.base.option.grid.max_batch] or [1.0]
+        found: list[tuple[Tried, str]] = []
+        low, high = -1, len(targets)
+        while high - low > 1:
+            middle = (low + high) // 2
+            scaler = Autoscaler(
+                target_in_flight=targets[middle], interval_s=LOOK_S, stabilisation_s=REMEMBER_S, surge=SURGE
+            )  # fmt: skip
+            scaled = replace(
+                fleet, minimum=min(1, most), initial=min(self.base.replicas, most), cold_start=self.cold,
+                autoscaler=scaler,
+            )  # fmt: skip
+            tried = self._play(places, scaled)
+            found.append((tried, f"1 to {most}, {targets[middle]:g} in flight each"))
+            low, high = (low, middle) if tried.misses else (middle, high)
+        return found
+
+    def _fewest_spares(self, name: str, *, fallback: int) -> FleetWay:
+        found: list[tuple[Tried, str]] = []
+        for spare in _spares(self.base.replicas):
+            spot = self.base.replicas + spare
+            if self._too_many(spot):
+                break
+            places: dict[Category, int] = {"spot": spot, "on-demand": fallback}
+            fleet = Fleet(grid=self.base.option.grid, places=places, minimum=spot, cold_start=self.cold)
+            tried = self._play(places, fleet)
+            stand_in = f", up to {fallback} on demand" if fallback else ""
+            found.append((tried, f"{spot} on spot ({spare} spare){stand_in}"))
+            if not tried.misses:
+                break
+        return self._best(name, found) if found else self._unrecorded(name)
+
+    def _too_many(self, spot: int) -> bool:
+        return bool(self.market.nodes) and spot > self.market.nodes
+
+    def _unrecorded(self, name: str) -> FleetWay:
+        why = f"the recording counts {self.market.nodes} nodes, {self.base.replicas} replicas are needed"
+        return FleetWay(name=name, why_not=why)
+
+    def _play(self, places: dict[Category, int], fleet: Fleet) -> Tried:
+        whole = replace(fleet, places=places, engine=self.base.option.engine)
+        lost = self.market.on(whole) if places.get("spot") else whole
+        return self.run.play_priced(self.base.option, lost, self.terms.rates, replicas=self.base.replicas)
+
+    def _best(self, name: str, found: Sequence[tuple[Tried, str]]) -> FleetWay:
+        best = best_of([tried for tried, _ in found])
+        setting = next(words for tried, words in found if tried is best)
+        return FleetWay(name=name, setting=setting, tried=best)
+
+
+def _spares(replicas: int) -> Sequence[int]:
+    """Spot replicas on top of those that are needed: one by one up to half, then in halves up to twice as many."""
+    half = math.ceil(replicas / 2)
+    return list(dict.fromkeys((*range(min(half, 3) + 1), half, replicas, replicas + half, 2 * replicas)))
+
+
+def cheapest(ways: Sequence[FleetWay]) -> FleetWay | None:
+    """The cheapest that keeps the targets; None: none does."""
+    kept = [(way.tried.cost.usd, way.name, way) for way in ways if way.tried is not None and not way.tried.misses]
+    return min(kept, key=lambda one: one[:2])[2] if kept else None
+
+
+def repriced(tried: Tried, terms: Terms) -> Decimal:
+    """Cost of the same run at other prices. [USD]."""
+    return price(tried.outcome, terms.rates).usd
