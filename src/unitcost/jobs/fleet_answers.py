@@ -53,6 +53,8 @@ class FleetRow:
         The smallest that keeps the targets, in words.
     usd_per_day, usd_per_mtok_total
         None: it was not played, or nothing was answered.
+    usd_per_day_draws
+        With each draw of the losses of spot that was played; the row is that with the fewest requests inside the targets.
     good_share
         Requests answered inside all targets, of all.
     cold_usd_share, warm_usd_share
@@ -68,6 +70,7 @@ class FleetRow:
     name: str
     setting: str
     usd_per_day: Decimal | None
+    usd_per_day_draws: tuple[Decimal, ...]
     usd_per_mtok_total: Decimal | None
     ttft_p95_s: float | None
     tpot_p95_s: float | None
@@ -97,6 +100,8 @@ class FleetPlan:
         Demand in each slot. [1 / s]
     usd_per_replica_hour
         By pricing category. [USD / hour]
+    runs
+        How often the simulator ran for this.
     """
 
     option: str
@@ -107,4 +112,5 @@ class FleetPlan:
     fixed_replicas: int
     usd_per_replica_hour: Mapping[str, Decimal]
     cold_start_s: float
+    runs: int
     notes: tuple[str, ...]

@@ -69,14 +69,14 @@ def plan_fleets(
     ways = Ways(
         run=run, base=base, cold=cold, terms=offer.terms, market=market, warm_pool=fleets.warm_pool, on_way=on_way
     )  # fmt: skip
-    played = list(ways.played())
+    before, played = run.runs, list(ways.played())
     best = cheapest(played)
     edges_s = np.linspace(0.0, run.trace.duration_s, _SLOTS + 1)
     rows = tuple(_row(way, best, edges_s) for way in played)
     return FleetPlan(
         option=base.option.name, rows=rows, chosen=best.name if best else "", slot_s=float(edges_s[1]),
         requests_per_s=arrivals_per_s(run.trace, edges_s).tolist(), fixed_replicas=base.replicas,
-        usd_per_replica_hour=dict(offer.terms.rates.usd_per_hour), cold_start_s=cold.total_s,
+        usd_per_replica_hour={str(name): usd for name, usd in offer.terms.rates.usd_per_hour.items()}, cold_start_s=cold.total_s, runs=run.runs - before,
         notes=(*_notes(fleets, market, cold_words(cold, ask.cold)), *offer.notes(played)),
     )  # fmt: skip
 
@@ -184,13 +184,14 @@ def _row(way: FleetWay, best: FleetWay | None, edges_s: Floats) -> FleetRow:
     tried = way.tried
     if tried is None:
         return FleetRow(
-            name=way.name, setting="", usd_per_day=None, usd_per_mtok_total=None, ttft_p95_s=None, tpot_p95_s=None,
+            name=way.name, setting="", usd_per_day=None, usd_per_day_draws=(), usd_per_mtok_total=None, ttft_p95_s=None, tpot_p95_s=None,
             good_share=None, unanswered=0, thrown_back=0, hours=None, cold_usd_share=0.0, warm_usd_share=0.0,
             ready_replicas=(), spot_replicas=(), meets=False, verdict=f"not played: {way.why_not}",
         )  # fmt: skip
     outcome, cost, latencies = tried.outcome, tried.cost, tried.outcome.latencies
     return FleetRow(
-        name=way.name, setting=way.setting, usd_per_day=_a_day(cost.usd, outcome.end_s),
+        name=way.name, setting=way.setting, usd_per_day_draws=tuple(_a_day(one.cost.usd, one.outcome.end_s) for one in way.draws),
+        usd_per_day=_a_day(cost.usd, outcome.end_s),
         usd_per_mtok_total=tried.units.per_mtok_total,
         ttft_p95_s=latencies["ttft_s"].p95 if "ttft_s" in latencies else None,
         tpot_p95_s=latencies["tpot_s"].p95 if "tpot_s" in latencies else None, good_share=outcome.good_share,

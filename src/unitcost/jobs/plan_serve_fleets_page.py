@@ -34,10 +34,17 @@ def fleets_section(plan: FleetPlan | None) -> Iterator[Section]:
         charts=(bar_chart("fleets-usd", "Cost of a day", priced, "USD"), *_charts(plan)),
         notes=(
             "Inside targets: share of all requests that are answered within each target, over the whole traffic; so are the p95.",
-            *(f"{row.name}: {row.setting}." for row in plan.rows if row.setting),
+            *(f"{row.name}: {row.setting}{_draws(row)}." for row in plan.rows if row.setting),
             *plan.notes,
         ),
     )  # fmt: skip
+
+
+def _draws(row: FleetRow) -> str:
+    drawn = row.usd_per_day_draws
+    if len(drawn) < 2:
+        return ""
+    return f"; {len(drawn)} draws of losses, {usd(min(drawn))} to {usd(max(drawn))} USD a day, the worst is shown"
 
 
 def _costs(row: FleetRow) -> list[str]:
@@ -67,7 +74,9 @@ def _charts(plan: FleetPlan) -> Iterator[Chart]:
     peak = max(plan.requests_per_s, default=0.0)
     scale = plan.fixed_replicas / peak if peak else 0.0
     demand = [rate * scale for rate in plan.requests_per_s]
-    lines = {row.name: row.ready_replicas for row in plan.rows if row.ready_replicas and SPOT not in row.name}
+    lines = {
+        row.name: row.ready_replicas for row in plan.rows if row.ready_replicas and row.name not in (SPOT, SPOT_SCALED)
+    }
     yield steps_over_time(
         "fleets-replicas", "Ready replicas against demand", lines, shadow=("demand, at its peak the fixed fleet", demand),
         slot=slot_h, across="hours", up="replicas",

@@ -169,7 +169,7 @@ def _scaling(fleet: Fleet) -> dict[str, float]:
     scaler, zero, cold = fleet.autoscaler, fleet.scale_to_zero, fleet.cold_start
     return {
         "minimum": fleet.least, "maximum": len(fleet.categories) - fleet.warm_pool, "initial": fleet.first,
-        "warm": fleet.warm_pool, "spare": fleet.spare,
+        "warm": fleet.warm_pool, "spare": fleet.spare, "spot_spare": int(fleet.spare_on_spot),
         "target": scaler.target_in_flight if scaler else math.inf,
         "interval": scaler.interval_s if scaler else math.inf, "tick": scaler.interval_s if scaler else math.inf,
         "surge": scaler.surge if scaler else len(fleet.categories),

@@ -202,6 +202,8 @@ class Fleet:
         Replicas kept at least, and there at the beginning; None: all places, the minimum.
     spare
         Replicas on top of what the load asks for.
+    spare_on_spot
+        Whether only spot places hold them: on-demand places then stand in for spot below what the load asks for, and no further.
     warm_pool
         Replicas kept in standby.
     affinity_slack
@@ -220,6 +222,7 @@ class Fleet:
     minimum: int | None = None
     initial: int | None = None
     spare: int = 0
+    spare_on_spot: bool = False
     warm_pool: int = 0
     cold_start: ColdStart = field(default_factory=ColdStart)
     autoscaler: Autoscaler | None = None

@@ -14,7 +14,7 @@ from unitcost.serving.costs import Rates, price
 from unitcost.serving.fleet import Autoscaler, Category, ColdStart, Fleet, LossRate
 from unitcost.serving.levers import best_of
 from unitcost.serving.search import Search, Tried
-from unitcost.serving.spot import recorded_losses
+from unitcost.serving.spot import draw_losses, recorded_losses
 
 #: Unanswered requests a replica should have that are tried: the more, the fewer replicas.
 IN_FLIGHT = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0)
@@ -24,6 +24,8 @@ FIXED, SCALED, WARM = "fixed", "autoscaled", "autoscaled, warm pool"
 SPOT_ALONE, SPOT, SPOT_SCALED = "spot alone", "spot, on-demand fallback", "spot autoscaled, fallback"
 #: How many ways there are.
 WAYS = 6
+#: Draws of the losses of spot that a setting must stand.
+DRAWS = 3
 _WARM_POOLS = (1, 2, 4)
 
 
@@ -86,6 +88,9 @@ class FleetWay:
     ----------
     setting
         What was found for it, in words.
+    draws
+        With losses of spot from a rate: every draw of them with that setting; `tried` is that with the fewest requests inside the
+        targets.
     why_not
         Why it was not played, in words; empty: it was.
     """
@@ -93,6 +98,7 @@ class FleetWay:
     name: str
     setting: str = ""
     tried: Tried | None = None
+    draws: tuple[Tried, ...] = ()
     why_not: str = ""
 
 
@@ -132,7 +138,7 @@ class Ways:
 
     def fixed(self) -> Tried:
         """The fewest replicas that keep the targets at the peak, all the time."""
-        return self._play({"on-demand": self.base.replicas}, Fleet(grid=self.base.option.grid, places={"on-demand": 1}))
+        return self._play(Fleet(grid=self.base.option.grid, places={"on-demand": self.base.replicas}), "").worst
 
     def autoscaled(self) -> FleetWay:
         """Replicas by load; the smallest most, then the largest target that keeps the limits."""
@@ -152,66 +158,65 @@ class Ways:
 
     def spot_scaled(self) -> FleetWay:
         """Replicas by load, on spot where it can be had and on demand where not."""
-        found: list[tuple[Tried, str]] = []
+        found: list[_Played] = []
         for spare in dict.fromkeys((0, 1, math.ceil(self.base.replicas / 2))):
             most = self.base.replicas + spare
             if self._too_many(most):
                 break
             places: dict[Category, int] = {"spot": most, "on-demand": self.base.replicas}
-            tuned = self._tuned(places, Fleet(grid=self.base.option.grid, places=places, spare=spare), most=most)
-            found += [(tried, f"{words}, {spare} spare") for tried, words in tuned]
-            if any(not tried.misses for tried, _ in tuned):
+            fleet = Fleet(grid=self.base.option.grid, places=places, spare=spare, spare_on_spot=True)
+            found += self._tuned(fleet, f"{spare} spare on spot", most=self.base.replicas)
+            if any(not one.worst.misses for one in found):
                 break
-        return self._best(SPOT_SCALED, found) if found else self._unrecorded(SPOT_SCALED)
+        return _best(SPOT_SCALED, found) if found else self._unrecorded(SPOT_SCALED)
 
     def _scaled(self, name: str, pools: Sequence[int]) -> FleetWay:
-        found: list[tuple[Tried, str]] = []
+        found: list[_Played] = []
         for pool in pools:
-            for most in dict.fromkeys(
-                (self.base.replicas, math.ceil(1.25 * self.base.replicas), 2 * self.base.replicas)
-            ):
-                places: dict[Category, int] = {"on-demand": most + pool}
-                fleet = Fleet(grid=self.base.option.grid, places=places, minimum=1, warm_pool=pool)
-                tuned = self._tuned(places, fleet, most=most)
-                standby = f", {pool} warm" if pool else ""
-                found += [(tried, f"{words}{standby}") for tried, words in tuned]
-                if any(not tried.misses for tried, _ in tuned):
-                    return self._best(name, found)
-        return self._best(name, found)
+            for most in _most(self.base.replicas):
+                fleet = Fleet(grid=self.base.option.grid, places={"on-demand": most + pool}, warm_pool=pool)
+                found += self._tuned(fleet, f"{pool} warm" if pool else "", most=most)
+                if any(not one.worst.misses for one in found):
+                    return _best(name, found)
+        return _best(name, found)
 
-    def _tuned(self, places: dict[Category, int], fleet: Fleet, *, most: int) -> list[tuple[Tried, str]]:
+    def _tuned(self, fleet: Fleet, words: str, *, most: int) -> list[_Played]:
         """What was played to find the largest target in flight that keeps the limits, by halving."""
         targets = [target for target in IN_FLIGHT if target <= self.base.option.grid.max_batch] or [1.0]
-        found: list[tuple[Tried, str]] = []
+        found: list[_Played] = []
         low, high = -1, len(targets)
         while high - low > 1:
             middle = (low + high) // 2
             scaler = Autoscaler(
                 target_in_flight=targets[middle], interval_s=LOOK_S, stabilisation_s=REMEMBER_S, surge=SURGE
-            )  # fmt: skip
+            )
             scaled = replace(
-                fleet, minimum=min(1, most), initial=min(self.base.replicas, most), cold_start=self.cold,
-                autoscaler=scaler,
-            )  # fmt: skip
-            tried = self._play(places, scaled)
-            found.append((tried, f"1 to {most}, {targets[middle]:g} in flight each"))
-            low, high = (low, middle) if tried.misses else (middle, high)
+                fleet, minimum=1, initial=self.base.replicas + fleet.spare, cold_start=self.cold, autoscaler=scaler
+            )
+            setting = ", ".join(part for part in (f"1 to {most}", f"{targets[middle]:g} in flight each", words) if part)
+            one = self._play(scaled, setting)
+            found.append(one)
+            low, high = (low, middle) if one.worst.misses else (middle, high)
         return found
 
     def _fewest_spares(self, name: str, *, fallback: int) -> FleetWay:
-        found: list[tuple[Tried, str]] = []
+        """The fewest spares that keep the targets, and more of them as long as they make it cheaper."""
+        found: list[_Played] = []
         for spare in _spares(self.base.replicas):
             spot = self.base.replicas + spare
             if self._too_many(spot):
                 break
-            places: dict[Category, int] = {"spot": spot, "on-demand": fallback}
-            fleet = Fleet(grid=self.base.option.grid, places=places, minimum=spot, cold_start=self.cold)
-            tried = self._play(places, fleet)
+            fleet = Fleet(
+                grid=self.base.option.grid, places={"spot": spot, "on-demand": fallback}, minimum=self.base.replicas,
+                initial=spot, spare=spare, spare_on_spot=True, cold_start=self.cold,
+            )  # fmt: skip
             stand_in = f", up to {fallback} on demand" if fallback else ""
-            found.append((tried, f"{spot} on spot ({spare} spare){stand_in}"))
-            if not tried.misses:
+            one = self._play(fleet, f"{spot} on spot ({spare} spare){stand_in}")
+            kept = [before.worst.cost.usd for before in found if not before.worst.misses]
+            found.append(one)
+            if kept and (one.worst.misses or one.worst.cost.usd >= min(kept)):
                 break
-        return self._best(name, found) if found else self._unrecorded(name)
+        return _best(name, found) if found else self._unrecorded(name)
 
     def _too_many(self, spot: int) -> bool:
         return bool(self.market.nodes) and spot > self.market.nodes
@@ -220,15 +225,45 @@ class Ways:
         why = f"the recording counts {self.market.nodes} nodes, {self.base.replicas} replicas are needed"
         return FleetWay(name=name, why_not=why)
 
-    def _play(self, places: dict[Category, int], fleet: Fleet) -> Tried:
-        whole = replace(fleet, places=places, engine=self.base.option.engine)
-        lost = self.market.on(whole) if places.get("spot") else whole
-        return self.run.play_priced(self.base.option, lost, self.terms.rates, replicas=self.base.replicas)
+    def _play(self, fleet: Fleet, setting: str) -> _Played:
+        """Play a fleet, with losses of spot from a rate once for each draw of them, up to the first that misses a target."""
+        whole = replace(fleet, engine=self.base.option.engine)
+        spot = "spot" in whole.categories
+        lost = self.market.on(whole) if spot else whole
+        seeds = range(self.run.seed, self.run.seed + DRAWS) if lost.losses is not None else (self.run.seed,)
+        draws: list[Tried] = []
+        for seed in seeds:
+            drawn = draw_losses(lost, until_s=self.run.trace.duration_s, seed=seed)
+            draws.append(
+                self.run.play_priced(self.base.option, drawn, self.terms.rates, replicas=self.base.replicas)
+            )  # fmt: skip
+            if draws[-1].misses:
+                break
+        return _Played(setting=setting, draws=tuple(draws))
 
-    def _best(self, name: str, found: Sequence[tuple[Tried, str]]) -> FleetWay:
-        best = best_of([tried for tried, _ in found])
-        setting = next(words for tried, words in found if tried is best)
-        return FleetWay(name=name, setting=setting, tried=best)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Played:
+    """A setting and its runs."""
+
+    setting: str
+    draws: tuple[Tried, ...]
+
+    @property
+    def worst(self) -> Tried:
+        """A run that misses a target, else the one with the fewest requests inside them."""
+        return min(self.draws, key=lambda one: (not one.misses, one.outcome.good_share))
+
+
+def _best(name: str, found: Sequence[_Played]) -> FleetWay:
+    best = best_of([one.worst for one in found])
+    played = next(one for one in found if one.worst is best)
+    return FleetWay(name=name, setting=played.setting, tried=best, draws=played.draws)
+
+
+def _most(replicas: int) -> list[int]:
+    """How many replicas an autoscaler may have: as many as the fixed fleet, then more."""
+    return list(dict.fromkeys((replicas, math.ceil(1.25 * replicas), 2 * replicas)))
 
 
 def _spares(replicas: int) -> Sequence[int]:

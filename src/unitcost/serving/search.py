@@ -24,6 +24,8 @@ SAMPLE_REQUESTS = 10_000
 _NEAR_SHARE = Decimal("0.5")
 #: Replicas beyond the fewest that are shown, to see what a lower latency costs.
 _BEYOND = 2
+#: On a trace of more requests than this they are shown for so many of the cheapest options only.
+_LARGE, _BEYOND_FIRST = 200_000, 3
 _SHARE = 95
 
 
@@ -195,9 +197,15 @@ class Search:
 
         Notes
         -----
-        Doubling from `start`, then halving the gap: latencies fall as replicas are added, up to the luck of routing.
+        Doubling from `start` up, or growing steps down from it, then halving the gap: latencies fall as replicas are added, up to
+        the luck of routing.
         """
-        low, high = 0, max(1, min(start, self.most_replicas))
+        low, high, step = 0, max(1, min(start, self.most_replicas)), 1
+        while high > step and not self.play(option, high, sample=sample).misses:
+            if self.play(option, high - step, sample=sample).misses:
+                low = high - step
+                break
+            high, step = high - step, 2 * step
         while self.play(option, high, sample=sample).misses:
             if high >= self.most_replicas:
                 return None
@@ -282,9 +290,10 @@ def search(options: Sequence[Option], run: Search) -> Found:
             refused.append(_given_up(tried.option, run, sample=False))
             continue
         fewest.append(best)
+    order = sorted(fewest, key=lambda t: (t.cost.usd, t.option.name))
+    for best in order if len(run.trace) <= _LARGE else order[:_BEYOND_FIRST]:
         for more in range(1, _BEYOND + 1):
             run.play(best.option, min(best.replicas + more, run.most_replicas))
-    order = sorted(fewest, key=lambda t: (t.cost.usd, t.option.name))
     return Found(fewest=tuple(order), tried=run.whole, refused=tuple(refused), runs=run.runs)
 
 

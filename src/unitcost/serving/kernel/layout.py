@@ -21,6 +21,8 @@ UNSERVED, DONE, REJECTED, TIMED_OUT = 0, 1, 2, 3
 OFF, PROVISIONING, LOADING, STANDBY, READY, DRAINING = 0, 1, 2, 3, 4, 5
 #: Goal of a replica that is to serve in the place of a less preferred one.
 TAKE_OVER = 6
+#: Pricing category of a place, by its number in `arrays.CATEGORIES`.
+ON_DEMAND = 2
 #: What a replica is doing.
 IDLE, TIMER, DECODE, MIXED, PREFILL = 0, 1, 2, 3, 4
 #: What happens to spot capacity.
@@ -84,7 +86,8 @@ SIM = np.dtype(
         ("scheduler", "i8"), ("routing", "i8"), ("max_batch", "i8"), ("max_step_tokens", "i8"), ("max_delay", "f8"),
         ("block", "i8"), ("blocks", "i8"), ("hash_tokens", "i8"), ("hash_blocks", "i8"), ("fast", "i8"), ("slack", "i8"),
         ("per_step", "f8"), ("per_prefill_step", "f8"), ("per_sequence", "f8"), ("shared_slope", "f8"),
-        ("minimum", "i8"), ("maximum", "i8"), ("initial", "i8"), ("warm", "i8"), ("spare", "i8"), ("target", "f8"),
+        ("minimum", "i8"), ("maximum", "i8"), ("initial", "i8"), ("warm", "i8"), ("spare", "i8"), ("spot_spare", "i8"),
+        ("target", "f8"),
         ("interval", "f8"), ("surge", "i8"), ("cooldown", "f8"), ("idle_timeout", "f8"), ("max_wait", "f8"),
         ("provision", "f8"), ("loading", "f8"), ("waking", "f8"), ("horizon", "f8"),
         ("held_head", "i8"), ("held_tail", "i8"), ("held", "i8"), ("turn", "i8"), ("event", "i8"), ("written", "i8"),

@@ -72,7 +72,7 @@ def receive(sim: Any, i: int, at: float) -> None:
         rest(sim, at)
     sim.last_arrival = at
     if send(sim, i, at) and count(sim, READY) == 0:
-        start_some(sim, 1 + sim.spare, at)
+        start_some(sim, 1 + sim.spare, 1 + sim.spare, at)
         plan_next(sim)
 
 

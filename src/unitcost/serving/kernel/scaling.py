@@ -17,6 +17,7 @@ from unitcost.serving.kernel.layout import (
     NONE,
     NOTICE,
     OFF,
+    ON_DEMAND,
     PROVISIONING,
     READY,
     STANDBY,
@@ -163,25 +164,54 @@ def scale(sim: Any, at: float) -> None:
     most = stabilised(sim, want)
     have = count(sim, READY)
     if want > have:
-        start_some(sim, min(want - have, sim.surge), at)
+        start_some(sim, min(want - have, sim.surge), want, at)
     elif most < have and at - sim.last_down >= sim.cooldown:
         stop_some(sim, have - most, at)
         sim.last_down = at
+    end_fallback(sim, most, at)
     fill_warm(sim, at)
 
 
 @kernel
-def start_some(sim: Any, some: int, at: float) -> None:
-    """Start replicas: first those that drain, then the warm pool, then empty places in order of preference."""
+def start_some(sim: Any, some: int, want: int, at: float) -> None:
+    """Start replicas of `want`: first those that drain, then the warm pool, then empty places in order of preference."""
     for state in (DRAINING, STANDBY, OFF):
         for r in range(sim.replicas):
             p = replica(sim.at_replicas, r)
-            if some > 0 and p.state == state and p.lost == 0:
+            if some > 0 and p.state == state and p.lost == 0 and not beyond_fallback(sim, p, want):
                 if state == DRAINING:
                     enter(sim, r, READY, at)
                 else:
                     start(sim, r, READY, at)
                 some -= 1
+
+
+@kernel
+def beyond_fallback(sim: Any, p: Any, want: int) -> bool:
+    """Whether a place is on demand where only spot holds the spares, and as many serve or start as the load asks for."""
+    return sim.spot_spare > 0 and p.category == ON_DEMAND and count(sim, READY) >= want - sim.spare
+
+
+@kernel
+def end_fallback(sim: Any, want: int, at: float) -> None:
+    """Where only spot holds the spares, stop on-demand replicas that are not needed beside those that are ready."""
+    if sim.spot_spare == 0:
+        return
+    ready = 0
+    for r in range(sim.replicas):
+        if replica(sim.at_replicas, r).state == READY:
+            ready += 1
+    for back in range(sim.replicas):
+        r = sim.replicas - 1 - back
+        p = replica(sim.at_replicas, r)
+        if p.category != ON_DEMAND:
+            return
+        begun = (p.state == PROVISIONING or p.state == LOADING) and p.goal == READY
+        if p.state == READY and ready - 1 >= want - sim.spare:
+            stop(sim, r, at)
+            ready -= 1
+        elif begun and ready >= want - sim.spare:
+            stop(sim, r, at)
 
 
 @kernel
