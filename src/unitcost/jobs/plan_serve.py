@@ -11,7 +11,7 @@ from pathlib import Path
 from unitcost import money
 from unitcost.errors import BadSetting
 from unitcost.facts.estimates import Estimate
-from unitcost.facts.rentals import PricingCategory
+from unitcost.facts.rentals import PricingCategory, Rental
 from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve_api import api_offers
 from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
@@ -150,7 +150,8 @@ def _answer(ask: ServeAsk, searched: Searched, ruled_out: Sequence[Refused], pri
         after_check=row(first) if first is not None and first is not chosen else None,
         options=tuple(map(row, found.fewest)), frontier=tuple(map(row, frontier(found.tried, ask.limits))),
         played=tuple(map(row, found.tried)), bands=bands_of(chosen, searched.run) if chosen else None,
-        paying=_paying(chosen, prices) if chosen else (), api=api_offers(ask.model, searched.run.trace, own, prices),
+        paying=_paying(chosen, searched.options[chosen.option.name].rental, prices) if chosen else (),
+        api=api_offers(ask.model, searched.run.trace, own, prices),
         ruled_out=tuple(ruled_out), runs=searched.run.runs, sampled_requests=len(searched.run.sample),
         messages=_messages(chosen, searched),
     )  # fmt: skip
@@ -219,25 +220,38 @@ def _own(chosen: Tried, traffic: Traffic) -> OwnReplicas:
 
 _REMARKS: dict[PricingCategory, str] = {
     "on-demand": "the plan",
-    "spot": "may be taken away: see --levers for the replicas that needs",
+    "spot": "may be taken away: see --fleets for the replicas that needs",
     "reserved": "under a promise of use",
 }
 
 
-def _paying(chosen: Tried, prices: Prices) -> tuple[Paying, ...]:
-    served = chosen.option.grid.served
+def _paying(chosen: Tried, planned: Rental, prices: Prices) -> tuple[Paying, ...]:
+    """The chosen fleet under each kind of terms: on the machine of the plan where it is offered, and the cheapest elsewhere."""
     found = []
-    for category, remark in _REMARKS.items():
-        rental = prices.cheapest(chip(served.gpu), served.gpus, category)
-        if rental is None:
-            continue
-        gpus = Decimal(served.gpus * chosen.replicas)
-        hourly = money.multiply(rental.usd_per_accelerator_hour, gpus)
-        found.append(
-            Paying(
-                category=category, usd_per_gpu_hour=rental.usd_per_accelerator_hour,
-                usd_per_month=money.multiply(hourly, Decimal(HOURS_PER_MONTH)),
-                source=f"{rental.machine} {rental.region}, {rental.source}", remark=remark,
-            )
-        )  # fmt: skip
+    for category in _REMARKS:
+        gpu, count = chip(chosen.option.grid.served.gpu), chosen.option.grid.served.gpus
+        here = planned if category == "on-demand" else prices.same_machine(gpu, planned, category)
+        elsewhere = None if category == "on-demand" else prices.cheapest(gpu, count, category)
+        offers = [here] if here is not None else []
+        if elsewhere is not None and (
+            here is None or elsewhere.usd_per_accelerator_hour < here.usd_per_accelerator_hour
+        ):
+            offers.append(elsewhere)
+        found += [_paid(chosen, rental, planned, prices.same_machine(gpu, rental, "on-demand")) for rental in offers]
     return tuple(found)
+
+
+def _paid(chosen: Tried, rental: Rental, planned: Rental, beside: Rental | None) -> Paying:
+    each = rental.usd_per_accelerator_hour
+    hourly = money.multiply(each, Decimal(chosen.option.grid.served.gpus * chosen.replicas))
+    remark = _REMARKS[rental.category]
+    if (rental.machine, rental.region) != (planned.machine, planned.region):
+        remark = f"another provider or machine than the plan's; {remark}"
+    if each >= planned.usd_per_accelerator_hour and rental is not planned:
+        remark = f"dearer than the plan; {remark}"
+    return Paying(
+        category=rental.category, machine=f"{rental.machine} {rental.region}".strip(), usd_per_gpu_hour=each,
+        on_demand_usd_per_gpu_hour=beside.usd_per_accelerator_hour if beside else None,
+        usd_per_month=money.multiply(hourly, Decimal(HOURS_PER_MONTH)),
+        source=f"{rental.machine} {rental.region}, {rental.source}", remark=remark,
+    )  # fmt: skip

@@ -76,7 +76,8 @@ def plan_fleets(
     return FleetPlan(
         option=base.option.name, rows=rows, chosen=best.name if best else "", slot_s=float(edges_s[1]),
         requests_per_s=arrivals_per_s(run.trace, edges_s).tolist(), fixed_replicas=base.replicas,
-        usd_per_replica_hour={str(name): usd for name, usd in offer.terms.rates.usd_per_hour.items()}, cold_start_s=cold.total_s, runs=run.runs - before,
+        usd_per_replica_hour={str(name): usd for name, usd in offer.terms.rates.usd_per_hour.items()}, cold_start_s=cold.total_s,
+        runs=run.runs - before,
         notes=(*_notes(fleets, market, cold_words(cold, ask.cold)), *offer.notes(played)),
     )  # fmt: skip
 

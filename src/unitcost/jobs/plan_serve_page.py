@@ -7,7 +7,7 @@ from decimal import Decimal
 from unitcost.facts.estimates import Estimate
 from unitcost.jobs.plan_serve_fleets_page import fleets_section
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
-from unitcost.jobs.serve_answers import ApiOffer, Lever, ServeOption, ServePlan
+from unitcost.jobs.serve_answers import ApiOffer, Lever, Paying, ServeOption, ServePlan
 from unitcost.report.model import Chart, Section
 from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
 from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
@@ -156,14 +156,30 @@ def _paying(plan: ServePlan) -> Section | None:
     if not plan.paying:
         return None
     rows = [
-        [one.category, f"{one.usd_per_gpu_hour:,.3f}", usd(one.usd_per_month), f"{one.source}; {one.remark}"]
+        [
+            one.category, one.machine.partition(" ")[0], f"{one.usd_per_gpu_hour:,.3f}",
+            money(one.on_demand_usd_per_gpu_hour), _below(one), usd(one.usd_per_month), one.remark,
+        ]
         for one in plan.paying
-    ]
+    ]  # fmt: skip
+    columns = ["how", "provider", "USD per GPU-hour", "on demand there", "change", "USD/month", ""]
     return Section(
         key="paying", title="Ways to pay", question="What does the same fleet cost under other terms?",
-        tables=(table(["how", "USD per GPU-hour", "USD/month", ""], rows),),
-        notes=("Each the cheapest of the price book for machines that hold a whole replica; --region and --prices narrow it.",),
+        tables=(table(columns, rows, numbers=2),),
+        notes=(
+            "The plan's own machine under other terms where it is offered, and the cheapest of the price book that is cheaper or the "
+            "only one, for machines that hold a whole replica; --region and --prices narrow it. "
+            "`on demand there` is the same machine in the same region on demand, and `change` is against that.",
+            *(f"{one.category}: {one.source}." for one in plan.paying),
+        ),
     )  # fmt: skip
+
+
+def _below(one: Paying) -> str:
+    beside = one.on_demand_usd_per_gpu_hour
+    if beside is None or not beside or one.category == "on-demand":
+        return "–"
+    return f"{float(one.usd_per_gpu_hour) / float(beside) - 1:+.0%}"
 
 
 def _api(plan: ServePlan) -> Section | None:

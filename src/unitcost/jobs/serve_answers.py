@@ -143,10 +143,20 @@ class Bands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paying:
-    """Another way to pay for the chosen fleet."""
+    """Another way to pay for the chosen fleet.
+
+    Parameters
+    ----------
+    machine
+        Provider, machine and region.
+    on_demand_usd_per_gpu_hour
+        Of the same machine in the same region, on demand; None: no such price is known. [USD / hour]
+    """
 
     category: str
+    machine: str
     usd_per_gpu_hour: Decimal
+    on_demand_usd_per_gpu_hour: Decimal | None
     usd_per_month: Decimal
     source: str
     remark: str

@@ -96,12 +96,13 @@ def _requests(trace: Trace, fleet: Fleet) -> tuple[Array, Ints]:
     front_s = constants.per_request_s + constants.per_input_token_s * trace.input_tokens
     at = trace.arrival_s + front_s
     order = np.argsort(at, kind="stable")
-    rows = np.zeros(len(trace), layout.REQUEST)
+    empty = np.zeros(1, layout.REQUEST)
+    for unknown in ("queued", "scheduled", "first", "last"):
+        empty[unknown] = math.nan
+    empty["replica"] = empty["next"] = layout.NONE
+    rows = np.repeat(empty, len(trace))  # one pass over memory; a pass for each column takes three times as long
     rows["arrival"], rows["input"], rows["output"] = at[order], trace.input_tokens[order], trace.output_tokens[order]
     rows["prefill"] = rows["input"]
-    for unknown in ("queued", "scheduled", "first", "last"):
-        rows[unknown] = math.nan
-    rows["replica"] = rows["next"] = layout.NONE
     if trace.hash_tokens:
         rows["hash_from"] = trace.hash_from[:-1][order]
         rows["hash_count"] = np.diff(trace.hash_from)[order]
