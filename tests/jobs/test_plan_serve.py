@@ -147,7 +147,7 @@ def test_a_rate_curve_is_scaled_to_a_mean_day(prices: Prices, tmp_path: Path) ->
     ask = replace(
         ASK, per_s=0.0, curve=curve, lengths=lengths, lengths_group="a", duration_s=1200.0, per_day=86_400.0
     )  # fmt: skip
-    trace, traffic = traffic_of(ask)
+    trace, traffic = traffic_of(ask, prices.workspace)
     assert traffic.requests == pytest.approx(1200, abs=5 * 1200**0.5)  # one a second in the mean, drawn
     early = int((trace.arrival_s < 600).sum())
     assert early / traffic.requests == pytest.approx(0.25, abs=0.07)

@@ -29,11 +29,20 @@ def _take(context: click.Context, option: click.Parameter, path: Path | None) ->
         raise BadSetting(
             f"the file is not TOML ({error})", where=path.name, mend="write `key = value` lines"
         ) from error
-    names = {name.lstrip("-").replace("-", "_"): p.name or "" for p in context.command.params for name in p.opts}
+    options = {name.lstrip("-").replace("-", "_"): p for p in context.command.params for name in p.opts}
     found = {}
     for key, value in said.items():
         folded = key.replace("-", "_")
-        if folded not in names:
-            raise UnknownName("option", key, [name.replace("_", "-") for name in names], where=path.name)
-        found[names[folded]] = value if isinstance(value, bool | list) else str(value)
+        if folded not in options:
+            raise UnknownName("option", key, [name.replace("_", "-") for name in options], where=path.name)
+        found[options[folded].name or ""] = _value(value, options[folded])
     context.default_map = {**(context.default_map or {}), **found}
+
+
+def _value(value: Any, option: click.Parameter) -> Any:
+    """Value as the command line would give it; an option that may be repeated takes a list, or one value."""
+    if isinstance(value, bool):
+        return value
+    if getattr(option, "multiple", False):
+        return [str(one) for one in (value if isinstance(value, list) else [value])]
+    return value if isinstance(value, list) else str(value)

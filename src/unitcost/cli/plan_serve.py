@@ -12,6 +12,7 @@ from unitcost.cli.options import FilePath, text_option, workspace_options
 from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
 from unitcost.cli.plan_serve_fleets import fleet_options
+from unitcost.cli.plan_serve_inputs import trace_options
 from unitcost.cli.plan_serve_profile import plan_of_profile, profile_options
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("serve")
 @scenario_option
 @text_option("--model", metavar="NAME", help="Model, or the folder of its config.json.")
-@click.option("--trace", type=FilePath(exists=True, dir_okay=False), help="Requests: csv, Azure LLM trace, Mooncake.")
+@trace_options
 @click.option("--hash-tokens", type=click.IntRange(min=0), default=0, help="Tokens of a hashed block of the trace.")
 @click.option("--requests", type=click.IntRange(min=1), help="Only the first so many requests of the trace.")
 @click.option("--rps", type=float, help="Instead of a trace: requests a second, as a Poisson process.")

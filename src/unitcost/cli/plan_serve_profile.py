@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from unitcost.cli.options import FilePath, text_option
+from unitcost.cli.plan_serve_inputs import trace_files
 from unitcost.errors import BadSetting
 
 #: Of a small model, where nothing is said.
@@ -45,7 +46,7 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
     from unitcost.jobs.plan_serve_profile_page import profile_page
     from unitcost.jobs.plan_words import amount, quantity, seconds
 
-    for name in ("model", "ttft_p95", "tpot_p95", "rps", "with_levers", "with_fleets"):
+    for name in ("model", "ttft_p95", "tpot_p95", "rps", "calls", "with_levers", "with_fleets"):
         if said[name]:
             raise BadSetting(
                 f"--{name.removeprefix('with_').replace('_', '-')} does not go with --profile",
@@ -55,8 +56,9 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
     def usd(name: str) -> Decimal | None:
         return amount(said[name], f"--{name.replace('_', '-')}") if said[name] else None
 
+    files = trace_files(said["traces"])
     ask = ProfileAsk(
-        profile=said["profile"], trace=said["trace"], most_replicas=said["max_replicas"],
+        profile=said["profile"], trace=files[0] if files else None, more_traces=files[1:], most_replicas=said["max_replicas"],
         e2e_p95_s=seconds(said["e2e_p95"], "--e2e-p95") if said["e2e_p95"] else None,
         per_day=quantity(said["predictions_per_day"], "--predictions-per-day") if said["predictions_per_day"] else 0.0,
         usd_per_hour=usd("usd_per_hour"), standby_usd_per_hour=usd("standby_usd_per_hour"),

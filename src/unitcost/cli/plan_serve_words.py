@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unitcost.cli.plan_serve_inputs import trace_files
 from unitcost.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         raise BadSetting(
             "no model is named", mend="give --model NAME, or --profile FILE for one that answers in one step"
         )
-    if sum(bool(said[name]) for name in ("trace", "curve", "rps")) > 1:
-        raise BadSetting("of --trace, --curve and --rps several are given", mend="give one of them")
+    if sum(bool(said[name]) for name in ("traces", "calls", "curve", "rps")) > 1:
+        raise BadSetting("of --trace, --calls, --curve and --rps several are given", mend="give one of them")
     if bool(said["curve"]) != bool(said["lengths"]):
         raise BadSetting("--curve and --lengths go together", mend="give both, or neither")
+    files = trace_files(said["traces"])
     return ServeAsk(
-        model=said["model"], trace=said["trace"], hash_tokens=said["hash_tokens"], requests=said["requests"] or 0,
+        model=said["model"], trace=files[0] if files else None, more_traces=files[1:], calls=said["calls"],
+        hash_tokens=said["hash_tokens"], requests=said["requests"] or 0,
         per_s=said["rps"] or 0.0, input_tokens=said["input_tokens"] or 0, output_tokens=said["output_tokens"] or 0,
         duration_s=seconds(said["duration"] or ("1h" if said["rps"] else "0s"), "--duration"),
         curve=said["curve"], lengths=said["lengths"], lengths_group=said["lengths_group"],

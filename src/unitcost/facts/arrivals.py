@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedRow:
-    """A row that says nothing usable."""
+    """A row that says nothing usable, or of which something else is to be said."""
 
     row: int
     reason: str
@@ -33,8 +33,12 @@ class RawArrivals:
         Tokens that such a block holds; 0 without hashes.
     keys
         What each request asks, for a cache of answers; empty when the file does not say.
+    tenants, models
+        Who asked, and which model; empty when the file does not say.
     refused
         Rows that are in none of the columns.
+    left_out, flagged
+        Rows that are none of the traffic, such as failed calls; rows in the columns of which something is to be known.
     """
 
     name: str
@@ -45,7 +49,11 @@ class RawArrivals:
     hashes: Sequence[Sequence[int] | None] = ()
     hash_tokens: int = 0
     keys: Sequence[str] = ()
+    tenants: Sequence[str] = ()
+    models: Sequence[str] = ()
     refused: Sequence[RefusedRow] = ()
+    left_out: Sequence[RefusedRow] = ()
+    flagged: Sequence[RefusedRow] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,11 @@ from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve_api import api_offers
 from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
 from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, ServePlan, Traffic
+from unitcost.jobs.serve_requests import requests_of_files, requests_of_ledger
+from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import chip
 from unitcost.measure.serving_defaults import shipped
-from unitcost.readers import traces
 from unitcost.readers.traces import servegen
-from unitcost.serving.arrivals import checked
 from unitcost.serving.fleet import Engine
 from unitcost.serving.own_or_api import OwnReplicas
 from unitcost.serving.search import Found, Refused, Search, Tried, frontier, search
@@ -68,7 +68,7 @@ def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> 
         When nothing that could serve the model has step times and a price.
     """
     told = watch or Watch()
-    trace, traffic = traffic_of(ask)
+    trace, traffic = traffic_of(ask, prices.workspace)
     wanted = Wanted(
         model=ask.model, gpus=ask.gpus, precisions=ask.precisions, backend=ask.backend, qualities=ask.qualities,
         quality_bar=ask.quality_bar, calibration=ask.calibration,
@@ -82,12 +82,11 @@ def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> 
     return _answer(ask, searched, [*unfit, *found.refused], prices), searched
 
 
-def traffic_of(ask: ServeAsk) -> tuple[Trace, Traffic]:
-    """The requests that are asked about, from a file or from a rate."""
+def traffic_of(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, Traffic]:
+    """The requests that are asked about, from files, from the ledger or from a rate."""
     findings: list[str] = []
-    if ask.trace is not None:
-        trace, notes = checked(traces.read(ask.trace, hash_tokens=ask.hash_tokens))
-        findings = [str(note) for note in notes]
+    if ask.trace is not None or ask.calls:
+        trace, findings = _of_records(ask, workspace)
         trace = trace.head(ask.requests) if ask.requests else trace
     elif ask.curve is not None and ask.lengths is not None:
         trace = _of_curve(ask.curve, ask.lengths, ask)
@@ -97,7 +96,8 @@ def traffic_of(ask: ServeAsk) -> tuple[Trace, Traffic]:
         )  # fmt: skip
     else:
         raise BadSetting(
-            "there is no traffic", mend="give --trace, --curve with --lengths, or --rps with --input and --output"
+            "there is no traffic",
+            mend="give --trace, --calls, --curve with --lengths, or --rps with --input and --output",
         )
     if not trace.duration_s > 0:
         raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
@@ -105,6 +105,12 @@ def traffic_of(ask: ServeAsk) -> tuple[Trace, Traffic]:
         name=trace.name, requests=len(trace), duration_s=trace.duration_s, per_s=len(trace) / trace.duration_s,
         input_tokens=int(trace.input_tokens.sum()), output_tokens=int(trace.output_tokens.sum()), findings=tuple(findings),
     )  # fmt: skip
+
+
+def _of_records(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, list[str]]:
+    if ask.trace is None:
+        return requests_of_ledger(workspace, ask.calls)
+    return requests_of_files((ask.trace, *ask.more_traces), hash_tokens=ask.hash_tokens)
 
 
 def _of_curve(curve: Path, lengths: Path, ask: ServeAsk) -> Trace:

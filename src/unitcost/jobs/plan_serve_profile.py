@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,10 +11,9 @@ import numpy as np
 from unitcost import money
 from unitcost.errors import BadSetting, NoPrice
 from unitcost.jobs.plan_serve import Watch
+from unitcost.jobs.serve_requests import requests_of_files
 from unitcost.machine.steps import Served
 from unitcost.measure.latency_profiles import LatencyProfile, read_profiles
-from unitcost.readers import traces
-from unitcost.serving.arrivals import checked
 from unitcost.serving.fleet import ColdStart
 from unitcost.serving.idle_gaps import ColdStartPrice, break_even_gap_s
 from unitcost.serving.latency_table import grid_of_latencies, predictions
@@ -41,8 +40,8 @@ class ProfileAsk:
         File of latencies by batch size.
     e2e_p95_s
         Limit of the 95th percentile from request to answer; None: no limit. [s]
-    per_day, trace
-        Predictions a day at a constant rate, or a file of requests.
+    per_day, trace, more_traces
+        Predictions a day at a constant rate, or a file of requests and further ones.
     usd_per_hour, standby_usd_per_hour, spot_usd_per_hour
         Of a replica: where the profile states none; in the warm pool, None: the same; on spot, None: not asked. [USD / hour]
     max_delay_s
@@ -55,6 +54,7 @@ class ProfileAsk:
     e2e_p95_s: float | None = None
     per_day: float = 0.0
     trace: Path | None = None
+    more_traces: tuple[Path, ...] = ()
     usd_per_hour: Decimal | None = None
     standby_usd_per_hour: Decimal | None = None
     spot_usd_per_hour: Decimal | None = None
@@ -97,6 +97,8 @@ class ProfilePlan:
         Of the traffic. [s]
     spot
         Spot replicas with redundancy, or why not; None: no price was given.
+    findings
+        What was found in the file of requests.
     """
 
     ask: ProfileAsk
@@ -110,6 +112,7 @@ class ProfilePlan:
     spot: ProfileRow | None
     spot_remark: str
     runs: int
+    findings: tuple[str, ...] = ()
 
 
 def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
@@ -121,7 +124,7 @@ def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
         When the profile cannot be read, a replica has no price, or there is no traffic.
     """
     told = watch or Watch()
-    trace, per_day = _traffic(ask)
+    trace, per_day, findings = _traffic(ask)
     options = [option for profile in read_profiles(ask.profile) for option in _options(profile, ask)]
     limits = Limits(e2e_p95_s=ask.e2e_p95_s)
     run = Search(
@@ -129,20 +132,21 @@ def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
         on_compile=told.compile,
     )  # fmt: skip
     found = search(options, run)
-    return _answer(ask, run, found, per_day)
+    return replace(_answer(ask, run, found, per_day), findings=findings)
 
 
-def _traffic(ask: ProfileAsk) -> tuple[Trace, float]:
+def _traffic(ask: ProfileAsk) -> tuple[Trace, float, tuple[str, ...]]:
     if ask.trace is not None:
-        held, _ = checked(traces.read(ask.trace))
+        held, findings = requests_of_files((ask.trace, *ask.more_traces))
         if not held.duration_s > 0:
             raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
-        return predictions(held.arrival_s, duration_s=held.duration_s), len(held) / held.duration_s * SECONDS_PER_DAY
+        played = replace(predictions(held.arrival_s, duration_s=held.duration_s), keys=held.keys)
+        return played, len(held) / held.duration_s * SECONDS_PER_DAY, tuple(findings)
     if not ask.per_day > 0:
         raise BadSetting("there is no traffic", mend="give --predictions-per-day or --trace FILE")
     per_s = ask.per_day / SECONDS_PER_DAY
     span_s = min(float(SECONDS_PER_HOUR), _DRAWN / per_s) if per_s * SECONDS_PER_HOUR > 1 else float(SECONDS_PER_DAY)
-    return constant(per_s=per_s, input_tokens=1, output_tokens=1, duration_s=span_s), ask.per_day
+    return constant(per_s=per_s, input_tokens=1, output_tokens=1, duration_s=span_s), ask.per_day, ()
 
 
 def _options(profile: LatencyProfile, ask: ProfileAsk) -> list[Option]:

@@ -17,7 +17,7 @@ def profile_page(plan: ProfilePlan) -> PlanPage:
     return PlanPage(
         title="Serving plan", subtitle=f"{plan.ask.profile.name}, {plan.predictions_per_day:,.0f} predictions a day, {within}",
         tiles=_tiles(plan), sections=tuple(section for section in sections if section is not None),
-        messages=() if plan.chosen else ("nothing keeps the limit: see what was ruled out",),
+        messages=(*plan.findings, *(() if plan.chosen else ("nothing keeps the limit: see what was ruled out",))),
     )  # fmt: skip
 
 

@@ -24,8 +24,10 @@ class ServeAsk:
         Any usual spelling, or the folder of its `config.json`.
     limits
         Targets of the 95th percentiles.
-    trace, hash_tokens
-        File of requests, and the tokens of a hashed block where it does not say.
+    trace, more_traces, hash_tokens
+        File of requests or log of calls, further ones of the same time, and the tokens of a hashed block where none says.
+    calls
+        Instead of files: calls of this model in the ledger, or `all`; empty: not asked.
     requests
         Only the first so many; 0: all.
     curve, lengths, lengths_group, per_day
@@ -46,6 +48,8 @@ class ServeAsk:
     model: str
     limits: Limits
     trace: Path | None = None
+    more_traces: tuple[Path, ...] = ()
+    calls: str = ""
     hash_tokens: int = 0
     requests: int = 0
     curve: Path | None = None

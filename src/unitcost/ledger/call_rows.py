@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from unitcost.facts.call_arrivals import CallArrival
 from unitcost.facts.call_sums import CallGroup, CallName, CallQuestion, CallRow, CallSum
 from unitcost.facts.tokens import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, TokenClass
 from unitcost.ledger import call_pricing
@@ -17,6 +18,8 @@ from unitcost.ledger.spend import query
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 _FAR = 2**62
+#: A prompt or an answer of more tokens is no request that can be played.
+_MOST_PLAYED = 2**53
 _TAKEN = frozenset(INPUT_CLASSES)
 _MADE = frozenset(OUTPUT_CLASSES) - {"reasoning"}
 
@@ -70,6 +73,18 @@ class CallRows:
         ).fetchall()
         length = SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND
         return sum(max(0, min(end, hour + length) - max(start, hour)) for start, end in periods for (hour,) in hours)
+
+    def arrivals(self, models: Sequence[str] | None = None) -> list[CallArrival]:
+        """Rows as requests over time, in the order of their files.
+
+        Parameters
+        ----------
+        models
+            Only calls of these, spelt as the calls spell them; None: all.
+        """
+        given = {"any_model": models is None, "models": list(models or ()), "most_tokens": _MOST_PLAYED}
+        rows = self._con.execute(query("call_arrivals"), given).fetchall()
+        return [CallArrival(*row) for row in rows]
 
     def sums(self, question: CallQuestion) -> list[CallSum]:
         """Tokens and costs by group, in a fixed order."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unitcost.errors import BadFile
 from unitcost.facts.arrivals import RawArrivals
+from unitcost.serving.request_keys import request_keys
 from unitcost.serving.traces import Ints, Trace
 
 #: Prompts above this are pointed at even where no limit is given. [tokens]
@@ -27,7 +28,8 @@ class Finding:
     Parameters
     ----------
     what
-        `refused`: not played. `flagged`: played, but look at it. `sorted`: put in order of time.
+        `refused`: not played. `left out`: none of the traffic. `flagged`: played, but look at it. `sorted`: put in order
+        of time.
     """
 
     what: str
@@ -56,7 +58,13 @@ def checked(
     BadFile
         When no row is left.
     """
-    findings = _grouped([("refused", row.reason, row.row) for row in raw.refused])
+    findings = _grouped(
+        [
+            (what, row.reason, row.row)
+            for what, rows in (("refused", raw.refused), ("left out", raw.left_out), ("flagged", raw.flagged))
+            for row in rows
+        ]
+    )
     at, inputs = np.array(raw.at_s, np.float64), np.array(raw.input_tokens, np.int64)
     outputs, rows = np.array(raw.output_tokens, np.int64), np.array(raw.rows, np.int64)
     kept = np.ones(len(at), np.bool_)
@@ -79,7 +87,7 @@ def checked(
     hashes, hash_from = _hashes(raw, order)
     trace = Trace(
         arrival_s=at, input_tokens=inputs[order], output_tokens=np.maximum(outputs[order], 1), duration_s=float(at[-1]),
-        hashes=hashes, hash_from=hash_from, hash_tokens=raw.hash_tokens, name=raw.name,
+        hashes=hashes, hash_from=hash_from, hash_tokens=raw.hash_tokens, keys=request_keys(raw, order), name=raw.name,
     )  # fmt: skip
     return trace, findings
 

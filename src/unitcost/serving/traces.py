@@ -32,6 +32,8 @@ class Trace:
         hash stands for its block and all before it. Empty when the trace has none.
     hash_tokens
         Tokens of such a block; 0 without hashes.
+    keys
+        What each request asks, as a number that equal requests share; -1 where it is not known. Empty: of none.
     duration_s
         How long the trace lasts. [s]
     """
@@ -43,6 +45,7 @@ class Trace:
     hashes: Ints = field(default_factory=_none)
     hash_from: Ints = field(default_factory=_none)
     hash_tokens: int = 0
+    keys: Ints = field(default_factory=_none)
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -55,6 +58,8 @@ class Trace:
             raise BadFile("a request without a token, or after the end of the trace", where=self.name)
         if self.hash_tokens and len(self.hash_from) != count + 1:
             raise BadFile("hashes do not match the requests", where=self.name)
+        if len(self.keys) not in (0, count):
+            raise BadFile("keys do not match the requests", where=self.name)
 
     def __len__(self) -> int:
         return len(self.arrival_s)
@@ -67,5 +72,18 @@ class Trace:
             arrival_s=self.arrival_s[:requests], input_tokens=self.input_tokens[:requests],
             output_tokens=self.output_tokens[:requests], duration_s=float(self.arrival_s[requests]), hashes=self.hashes,
             hash_from=self.hash_from[: requests + 1] if self.hash_tokens else self.hash_from,
-            hash_tokens=self.hash_tokens, name=self.name,
+            hash_tokens=self.hash_tokens, keys=self.keys[:requests], name=self.name,
+        )  # fmt: skip
+
+    def only(self, kept: NDArray[np.bool_]) -> Trace:
+        """The requests that are marked, at the times they came; it lasts as long."""
+        hashes, hash_from = self.hashes, self.hash_from
+        if self.hash_tokens:
+            counts = np.diff(hash_from)
+            hashes = hashes[hash_from[0] : hash_from[-1]][np.repeat(kept, counts)]
+            hash_from = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
+        return Trace(
+            arrival_s=self.arrival_s[kept], input_tokens=self.input_tokens[kept], output_tokens=self.output_tokens[kept],
+            duration_s=self.duration_s, hashes=hashes, hash_from=hash_from, hash_tokens=self.hash_tokens,
+            keys=self.keys[kept] if len(self.keys) else self.keys, name=self.name,
         )  # fmt: skip

@@ -93,7 +93,7 @@ def test_a_prompt_of_ten_million_tokens_is_flagged_and_no_replica_takes_it(tmp_p
         ("timestamp,input_tokens,output_tokens\n", "no row of it can be played"),
         ("timestamp,input_tokens,output_tokens\n0,0,0\n", "no row of it can be played"),
         ("a,b\n1,2\n", "is no request trace"),
-        ("", "is no request trace"),
+        ("", "the file is empty"),
     ],
 )
 def test_what_cannot_be_played_is_an_error(tmp_path: Path, text: str, what: str) -> None:
