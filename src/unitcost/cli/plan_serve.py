@@ -11,6 +11,7 @@ import click
 from unitcost.cli.options import FilePath, text_option, workspace_options
 from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
+from unitcost.cli.plan_serve_cooldown import asks_for_cooldown, cooldown_options, plan_of_cooldown
 from unitcost.cli.plan_serve_fleets import fleet_options
 from unitcost.cli.plan_serve_inputs import trace_options
 from unitcost.cli.plan_serve_profile import plan_of_profile, profile_options
@@ -57,16 +58,20 @@ if TYPE_CHECKING:
 @text_option("--smaller-model", metavar="NAME", help="With --levers: the smaller model.  [default: one that ships]")
 @fleet_options
 @profile_options
+@cooldown_options
 @plan_options
 @workspace_options
 def command(as_json: bool, html: Path | None, folder: str, config_file: Path | None, as_of: str, **said: Any) -> None:
     """Plan serving: cost, latency and fill of each option, the cheapest inside the targets, what is ruled out and why.
 
     Each option is played on the traffic by a simulator, with whole replicas and prices of the price book; an API stands beside.
-    With --profile, a model that answers in one step is planned from its measured latency by batch size.
+    With --profile, a model that answers in one step is planned from its measured latency by batch size. With --cooldowns and
+    --usd-per-hour alone, the answer is how long a replica should wait before it stops.
     """
     if said["profile"]:
         plan_of_profile(said, as_json=as_json, html=html)
+    elif asks_for_cooldown(said):
+        plan_of_cooldown(said, as_json=as_json, html=html)
     else:
         from unitcost.jobs.workspace import open_workspace
 

@@ -48,12 +48,13 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         precisions=said["precisions"],
         limits=Limits(ttft_p95_s=limit("ttft_p95"), tpot_p95_s=limit("tpot_p95"), e2e_p95_s=limit("e2e_p95")),
         backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"], cold=cold_ask(said),
-        qualities=_qualities(said["qualities"]),
+        qualities=qualities(said["qualities"]),
         quality_bar=amount(said["quality_bar"], "--quality-bar") if said["quality_bar"] else None,
     )  # fmt: skip
 
 
-def _qualities(said: Sequence[str]) -> dict[str, Decimal]:
+def qualities(said: Sequence[str]) -> dict[str, Decimal]:
+    """Measured qualities by what they are of."""
     from unitcost.jobs.plan_words import amount
 
     found = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from unitcost import money
 from unitcost.errors import BadSetting, NoPrice
+from unitcost.jobs.plan_cooldown import CooldownAsk, CooldownPlan, gaps_between, plan_cooldown
 from unitcost.jobs.plan_serve import Watch
 from unitcost.jobs.serve_requests import requests_of_files
 from unitcost.machine.steps import Served
@@ -26,6 +28,10 @@ from unitcost.units import HOURS_PER_DAY, MICROSECONDS_PER_SECOND, PER_THOUSAND,
 
 #: Requests that are drawn for a stated volume: an hour of it, or less.
 _DRAWN = 50_000
+#: Ways whose replicas are ready all the time.
+_STEADY = ("always ready", "prediction cache")
+#: Ways whose costs are this close are called the same: a run ends some seconds later than another.
+_TIED = Decimal("1.001")
 #: Timeouts beside the break-even gap that are tried. [s]
 _IDLE_S = (0.0, 60.0, 600.0)
 
@@ -47,7 +53,11 @@ class ProfileAsk:
     max_delay_s
         How long a batch waits to fill. [s]
     cold_start_s, wake_s
-        From nothing to ready, paid from the start of loading; from the warm pool to ready. [s]
+        From nothing to ready; from the warm pool to ready. [s]
+    start_billed, usd_per_slow_answer
+        Whether a cold start is paid like ready time, and what the answer costs besides that waits for it. [USD]
+    cooldowns_s
+        Times without a request after which replicas stop; None among them: never. Empty: some usual ones. [s]
     """
 
     profile: Path
@@ -61,6 +71,9 @@ class ProfileAsk:
     max_delay_s: float = 0.0
     cold_start_s: float = 60.0
     wake_s: float = 1.0
+    start_billed: bool = True
+    usd_per_slow_answer: Decimal = money.ZERO
+    cooldowns_s: tuple[Decimal | None, ...] = ()
     most_replicas: int = 64
 
 
@@ -99,6 +112,10 @@ class ProfilePlan:
         Spot replicas with redundancy, or why not; None: no price was given.
     findings
         What was found in the file of requests.
+    cooldowns
+        Cost of each cooldown over the gaps of the trace, where one replica answers; None: not asked, or several do.
+    ties
+        Other ways that cost the same as the chosen one.
     """
 
     ask: ProfileAsk
@@ -113,6 +130,8 @@ class ProfilePlan:
     spot_remark: str
     runs: int
     findings: tuple[str, ...] = ()
+    cooldowns: CooldownPlan | None = None
+    ties: tuple[str, ...] = ()
 
 
 def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
@@ -162,25 +181,57 @@ def _options(profile: LatencyProfile, ask: ProfileAsk) -> list[Option]:
 
 def _answer(ask: ProfileAsk, run: Search, found: Found, per_day: float) -> ProfilePlan:
     ways = [Way(name="always ready", tried=tried) for tried in found.fewest]
-    gap_s = None
+    price = None
     spot, spot_remark = None, "no spot price was given: --spot-usd-per-hour"
     base = found.fewest[0] if found.fewest else None
     if base is not None:
         cold = ColdStart(image_s=ask.cold_start_s, wake_s=ask.wake_s)
-        usd = base.option.usd_per_replica_hour
-        gap_s = break_even_gap_s(ColdStartPrice(usd_per_hour=usd, start_s=Decimal(repr(float(ask.cold_start_s)))))
-        standby = usd if ask.standby_usd_per_hour is None else ask.standby_usd_per_hour
-        idle = (*_IDLE_S, float(gap_s)) if gap_s is not None else _IDLE_S
-        ways += _best_of_each(asleep(run, base, cold, idle_s=idle, standby_usd_per_hour=standby))
+        price = _start_price(ask, base.option.usd_per_replica_hour)
+        ways += _sleeping(ask, run, base, cold, price)
         if ask.spot_usd_per_hour is not None:
             spot, spot_remark = _spot(run, base, ask.spot_usd_per_hour, cold, per_day)
     best = cheapest_way(ways)
     gaps = np.diff(run.trace.arrival_s)
     return ProfilePlan(
         ask=ask, predictions_per_day=per_day, requests=len(run.trace), chosen=_row(best, per_day) if best else None,
-        rows=tuple(_row(way, per_day) for way in ways), ruled_out=found.refused, break_even_gap_s=gap_s,
+        rows=tuple(_row(way, per_day) for way in ways), ruled_out=found.refused,
+        break_even_gap_s=break_even_gap_s(price) if price else None,
         longest_gap_s=float(gaps.max()) if len(gaps) else 0.0, spot=spot, spot_remark=spot_remark, runs=run.runs,
+        cooldowns=_cooldowns(ask, run, base, price), ties=_ties(best, ways),
     )  # fmt: skip
+
+
+def _start_price(ask: ProfileAsk, usd_per_hour: Decimal) -> ColdStartPrice:
+    return ColdStartPrice(
+        usd_per_hour=usd_per_hour, start_s=Decimal(repr(float(ask.cold_start_s))), start_billed=ask.start_billed,
+        usd_per_slow_answer=ask.usd_per_slow_answer,
+    )  # fmt: skip
+
+
+def _sleeping(ask: ProfileAsk, run: Search, base: Tried, cold: ColdStart, price: ColdStartPrice) -> list[Way]:
+    """Fleets that stop when nobody asks, the best of each kind."""
+    usd, gap_s = price.usd_per_hour, break_even_gap_s(price)
+    standby = usd if ask.standby_usd_per_hour is None else ask.standby_usd_per_hour
+    usual = (*_IDLE_S, float(gap_s)) if gap_s is not None else _IDLE_S
+    idle = tuple(float(one) for one in ask.cooldowns_s if one is not None) if ask.cooldowns_s else usual
+    return _best_of_each(asleep(run, base, cold, idle_s=idle, standby_usd_per_hour=standby, price=price))
+
+
+def _cooldowns(ask: ProfileAsk, run: Search, base: Tried | None, price: ColdStartPrice | None) -> CooldownPlan | None:
+    """Cooldowns by hand, where one replica answers and its silences are known."""
+    if ask.trace is None or base is None or price is None or base.replicas > 1 or len(run.trace) < 2:
+        return None
+    gaps = tuple(gaps_between(run.trace))
+    return plan_cooldown(CooldownAsk(price=price, cooldowns_s=ask.cooldowns_s, gaps_s=gaps))
+
+
+def _ties(best: Way | None, ways: Sequence[Way]) -> tuple[str, ...]:
+    """Other ways that keep the limit at the cost of the best, but for less than a thousandth."""
+    if best is None:
+        return ()
+    near = money.multiply(best.usd, _TIED)
+    names = [way.name for way in ways if way.name != best.name and not way.tried.misses and way.usd <= near]
+    return tuple(dict.fromkeys(names))
 
 
 def _best_of_each(ways: list[Way]) -> list[Way]:
@@ -210,10 +261,12 @@ def _row(way: Way, per_day: float) -> ProfileRow:
         Decimal(round(tried.outcome.end_s * MICROSECONDS_PER_SECOND)),
         Decimal(SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND),
     )
-    if way.name == "always ready":
+    if way.name in _STEADY:
         usd_per_day = money.multiply(tried.usd_per_hour, Decimal(HOURS_PER_DAY))
     else:
         usd_per_day = money.divide(money.multiply(tried.cost.usd, Decimal(HOURS_PER_DAY)), hours)
+    other = money.divide(money.multiply(way.other_usd, Decimal(HOURS_PER_DAY)), hours)
+    usd_per_day = money.add([usd_per_day, other])
     thousands = money.divide(Decimal(repr(float(per_day))), PER_THOUSAND)
     return ProfileRow(
         name=tried.option.name, way=way.name, replicas=tried.replicas,
@@ -221,4 +274,5 @@ def _row(way: Way, per_day: float) -> ProfileRow:
         usd_per_1k=money.divide(usd_per_day, thousands) if thousands else None,
         e2e_p95_s=tried.outcome.latencies["e2e_s"].p95, busy_share=tried.outcome.busy_share,
         batch_mean=tried.outcome.batch_mean, misses=tried.misses,
+        remark=way.remark,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unitcost.jobs.plan_cooldown_page import cooldown_section
 from unitcost.jobs.plan_serve_profile import ProfilePlan, ProfileRow
 from unitcost.jobs.plan_words import usd
 from unitcost.report.model import Section
@@ -13,12 +14,25 @@ def profile_page(plan: ProfilePlan) -> PlanPage:
     """Page of a plan from a profile."""
     limit = plan.ask.e2e_p95_s
     within = f"p95 at most {limit:g} s" if limit is not None else "no limit"
-    sections = (_ways(plan), _spot(plan), _ruled_out(plan), _how(plan))
+    waits = cooldown_section(plan.cooldowns) if plan.cooldowns else None
+    sections = (_ways(plan), waits, _spot(plan), _ruled_out(plan), _how(plan))
     return PlanPage(
         title="Serving plan", subtitle=f"{plan.ask.profile.name}, {plan.predictions_per_day:,.0f} predictions a day, {within}",
         tiles=_tiles(plan), sections=tuple(section for section in sections if section is not None),
-        messages=(*plan.findings, *(() if plan.chosen else ("nothing keeps the limit: see what was ruled out",))),
+        messages=(*plan.findings, *_tied(plan), *(() if plan.chosen else ("nothing keeps the limit: see what was ruled out",))),
     )  # fmt: skip
+
+
+def _tied(plan: ProfilePlan) -> tuple[str, ...]:
+    if plan.chosen is None or not plan.ties:
+        return ()
+    pools = any(tie.startswith("warm pool") for tie in plan.ties)
+    why = (
+        ": a replica in the pool is priced like a ready one; --standby-usd-per-hour says what it costs" if pools else ""
+    )
+    return (
+        f"{plan.chosen.way} costs the same as {', '.join(plan.ties)}{why if plan.ask.standby_usd_per_hour is None else ''}",
+    )
 
 
 def _tiles(plan: ProfilePlan) -> tuple[PlanTile, ...]:
@@ -54,7 +68,7 @@ _COLUMNS = ["option", "way", "replicas", "USD/h each", "USD/day", "USD/1k", "p95
 def _cells(row: ProfileRow) -> list[str]:
     return [
         row.name, row.way, str(row.replicas), f"{row.usd_per_replica_hour:,.2f}", usd(row.usd_per_day), _unit(row), _ms(row),
-        f"{row.busy_share:.0%}", f"{row.batch_mean:.1f}", "; ".join(row.misses),
+        f"{row.busy_share:.0%}", f"{row.batch_mean:.1f}", "; ".join(part for part in (row.remark, *row.misses) if part),
     ]  # fmt: skip
 
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from unitcost import money
 from unitcost.machine.steps import StepGrid
 from unitcost.serving.costs import Rates
-from unitcost.serving.fleet import ColdStart, Fleet, ScaleToZero
+from unitcost.serving.fleet import ColdStart, Fleet, ScaleToZero, State
+from unitcost.serving.idle_gaps import ColdStartPrice
 from unitcost.serving.latency_table import dynamic_batching
 from unitcost.serving.search import Option, Search, Tried
 
@@ -23,11 +25,22 @@ class Way:
     Parameters
     ----------
     name
-        `always ready`, `scale to zero` or `warm pool of n`.
+        `always ready`, `scale to zero`, `warm pool of n`, `prediction cache`.
+    other_usd
+        What it costs besides its replicas: slow answers, a cache. [USD]
+    remark
+        What to know about it.
     """
 
     name: str
     tried: Tried
+    other_usd: Decimal = money.ZERO
+    remark: str = ""
+
+    @property
+    def usd(self) -> Decimal:
+        """All of it, over the trace. [USD]."""
+        return money.add([self.tried.cost.usd, self.other_usd])
 
 
 def batch_options(name: str, grid: StepGrid, usd_per_hour: Decimal, *, max_delay_s: float) -> list[Option]:
@@ -46,8 +59,9 @@ def batch_options(name: str, grid: StepGrid, usd_per_hour: Decimal, *, max_delay
 
 
 def asleep(
-    run: Search, base: Tried, cold: ColdStart, *, idle_s: Sequence[float], standby_usd_per_hour: Decimal
-) -> list[Way]:
+    run: Search, base: Tried, cold: ColdStart, *, idle_s: Sequence[float], standby_usd_per_hour: Decimal,
+    price: ColdStartPrice,
+) -> list[Way]:  # fmt: skip
     """The fleet of `base`, stopped when nobody asks: to nothing, and to a warm pool.
 
     Parameters
@@ -56,9 +70,14 @@ def asleep(
         Times without a request after which it stops, all tried. [s]
     standby_usd_per_hour
         Of a replica in the warm pool. [USD / hour]
+    price
+        Whether a start is paid, and what the answer costs besides that waits for it.
     """
+    paid: frozenset[State] = frozenset(
+        {"standby", "ready", "draining"} | ({"loading"} if price.start_billed else set())
+    )
     rates = Rates(
-        usd_per_hour={"on-demand": base.option.usd_per_replica_hour}, standby_usd_per_hour=standby_usd_per_hour
+        usd_per_hour={"on-demand": base.option.usd_per_replica_hour}, standby_usd_per_hour=standby_usd_per_hour, paid=paid
     )  # fmt: skip
     found = []
     for idle in idle_s:
@@ -69,11 +88,13 @@ def asleep(
             )  # fmt: skip
             option = replace(base.option, name=f"{base.option.name}, stops after {idle:g} s")
             tried = run.play_priced(option, fleet, rates, replicas=base.replicas)
-            found.append(Way(name=f"warm pool of {pool}" if pool else "scale to zero", tried=tried))
+            starts = sum(interval.state == "loading" for interval in tried.outcome.intervals)
+            slow_usd = money.multiply(Decimal(starts), price.usd_per_slow_answer)
+            found.append(Way(name=f"warm pool of {pool}" if pool else "scale to zero", tried=tried, other_usd=slow_usd))
     return found
 
 
 def cheapest_way(ways: Sequence[Way]) -> Way | None:
     """Cheapest way that keeps the targets, the simpler one first among equals; None when none does."""
     kept = [way for way in ways if not way.tried.misses]
-    return min(kept, key=lambda way: way.tried.cost.usd, default=None)
+    return min(kept, key=lambda way: way.usd, default=None)
