@@ -90,6 +90,19 @@ def test_a_table_never_exceeds_the_room_while_names_can_give(rows: list[tuple[st
         assert band.widths[place] >= min(SHORTEST_NAME, natural)
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_of_a_remark_is_lost(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "does not fit: " + "weights take 131.4 GiB, each GPU has 80 GiB; " * 5 + "fits with fp8"
+    rows = [["1 x H100-80GB bf16", "3", reason], ["2 x H100-80GB bf16", "12", ""]]
+    print_table(["option", "replicas", ""], rows, width=width)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert reason in " ".join(line.strip() for line in lines)
+    assert "…" not in "".join(lines)
+    [second] = [line.split() for line in lines if line.startswith("2 x H100-80GB bf16")]
+    assert second[-1] == "12"
+
+
 def test_a_wide_table_puts_its_remark_and_then_its_numbers_on_lines_of_their_own() -> None:
     headers = ["Name", "Kind", "USD", "EUR", ""]
     rows = [["a-very-long-name", "some kind of thing", "1,234,567.00", "7,654,321.00", "nobody made one"]]

@@ -1,6 +1,7 @@
 """Printing for people and machines: tables that fit the terminal, JSON, a progress bar on standard error.
 
-Numbers are never cut. Where a table is too wide its names are shortened in the middle, longest first.
+Numbers are never cut, nor are remarks: those that find no room on the line of their row stand below it. Where a table is too
+wide its names are shortened in the middle, longest first.
 """
 
 from __future__ import annotations
@@ -89,10 +90,14 @@ def print_table(
     for number, row in enumerate(rows):
         if totals and number == len(rows) - totals:
             _say(console, rule, "dim")
-        for band in bands:
-            line = band.line(row)
-            if line or band is bands[0]:
-                _say(console, line, "bold" if number >= len(rows) - totals else "")
+        for line in _lines_of(bands, row):
+            _say(console, line, "bold" if number >= len(rows) - totals else "")
+
+
+def _lines_of(bands: Sequence[Band], row: Sequence[str]) -> Iterator[str]:
+    """Lines of a row: one of the first band, and those of the others that hold something."""
+    for band in bands:
+        yield from (line for line in band.lines(row) if line or band is bands[0])
 
 
 def print_report(report: Report, *, keys: Collection[str] = (), width: int = 0) -> None:
@@ -179,18 +184,26 @@ def _say(console: Console, line: str, style: str) -> None:
 class Band:
     """Columns of a table that share a line. A table that fits has one band; a wide one stacks several.
 
-    `widths` and `indent` are in characters.
+    `widths` and `indent` are in characters. A band that `wraps` has one column, whose text is broken at spaces.
     """
 
     places: tuple[int, ...]
     widths: tuple[int, ...]
     numeric: tuple[bool, ...]
     indent: int = 0
+    wraps: bool = False
 
     @property
     def width(self) -> int:
         """Width of the band [characters]."""
         return self.indent + sum(self.widths) + GAP * (len(self.widths) - 1)
+
+    def lines(self, row: Sequence[str]) -> list[str]:
+        """Lines of the band: one, or as many as its text needs."""
+        if not self.wraps:
+            return [self.line(row)]
+        broken = wrap(row[self.places[0]], max(self.widths[0], 1), break_long_words=False, break_on_hyphens=False)
+        return [" " * self.indent + line for line in broken]
 
     def line(self, row: Sequence[str]) -> str:
         """Cells of the band: names to the left, shortened where they must, numbers to the right, whole."""
@@ -222,16 +235,16 @@ def whole_width(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: 
 def bands_of(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[Band]:
     """Bands that fit a width [characters].
 
-    Names give way first, the widest first. Where that is not enough a last column without a name, a remark, gets a
-    line of its own, and then the numbers do. Only numbers that alone are too wide make a table wider than asked.
+    Names give way first, the widest first. Where that is not enough a last column without a name, a remark, gets lines
+    of its own, and then the numbers do. Only numbers that alone are too wide make a table wider than asked.
     """
     places = range(len(headers))
-    whole = _band(headers, rows, numeric, tuple(places), width)
+    remark = tuple(p for p in places if p == len(headers) - 1 and p > 0 and not headers[p] and not numeric[p])
+    whole = _band(headers, rows, numeric, tuple(places), width, whole=remark)
     if whole.width <= width:
         return [whole]
-    remark = tuple(p for p in places if p == len(headers) - 1 and p > 0 and not headers[p] and not numeric[p])
     rest = tuple(p for p in places if p not in remark)
-    below = [_band(headers, rows, numeric, remark, width, indent=2)] if remark else []
+    below = [Band(places=remark, widths=(max(width - 2, 1),), numeric=(False,), indent=2, wraps=True)] if remark else []
     one_line = _band(headers, rows, numeric, rest, width)
     if one_line.width <= width:
         return [one_line, *below]
@@ -246,15 +259,16 @@ def bands_of(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Seq
 
 def _band(
     headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], places: tuple[int, ...],
-    width: int, *, indent: int = 0,
+    width: int, *, indent: int = 0, whole: tuple[int, ...] = (),
 ) -> Band:  # fmt: skip
+    """Columns on one line; names give way but for those that are to stay `whole`."""
     widths = {
         place: max(
             [*(cell_len(word) for word in headers[place].split()), *(cell_len(row[place]) for row in rows)], default=0
         )
         for place in places
     }
-    names = [place for place in places if not numeric[place]]
+    names = [place for place in places if not numeric[place] and place not in whole]
     room = width - indent - GAP * (len(places) - 1)
     while names and sum(widths.values()) > room:
         longest = max(names, key=lambda place: widths[place])

@@ -53,16 +53,20 @@ def as_html(plan: PlanPage) -> str:
     )  # fmt: skip
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int = 1, caption: str = "") -> Table:
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int = 1, caption: str = "", spare: Sequence[str] = ()
+) -> Table:  # fmt: skip
     """Table of texts; the last columns but `numbers` of them at the beginning hold numbers.
 
     Parameters
     ----------
     numbers
         How many columns at the beginning hold words; a last column without a name holds remarks.
+    spare
+        Columns that a narrow terminal may leave out.
     """
     kinds = [
-        Column(name=name) if place < numbers or not name else Column(name=name, kind="count")
+        Column(name=name) if place < numbers or not name else Column(name=name, kind="count", spare=name in spare)
         for place, name in enumerate(columns)
     ]
     return Table(columns=tuple(kinds), rows=tuple(tuple(row) for row in rows), caption=caption)
