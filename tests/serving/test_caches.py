@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,8 @@ from unitcost.readers.traces import read
 from unitcost.serving.arrivals import checked
 from unitcost.serving.fleet import Engine, Fleet, Targets, prefix_caching_works
 from unitcost.serving.outcome import simulate
-from unitcost.serving.prediction_cache import cache_saving, exact_hits
-from unitcost.serving.prefix_hits import ideal_hits, no_hits_because, prefix_account
+from unitcost.serving.prefix_hits import PrefixAccount, ideal_hits, no_hits_because, prefix_account
+from unitcost.serving.simulate import run
 from unitcost.serving.traces import Trace
 
 CONVERSATION = "mooncake_conversation_trace.jsonl"
@@ -54,10 +53,52 @@ def test_affinity_finds_what_least_loaded_scatters(shared_traces: Path) -> None:
     assert share["prefix affinity"] > 2 * share["least loaded"]
     assert share["prefix affinity"] < 0.374  # the ideal of one cache without limit
     assert outcomes["prefix affinity"].latencies["ttft_s"].mean < outcomes["least loaded"].latencies["ttft_s"].mean
-    account = prefix_account(requests, outcomes["least loaded"], fleet_blocks=80_000)
-    lost = account.lost_to_blocks_tokens + account.lost_to_room_tokens + account.lost_to_routing_tokens
-    assert account.found_tokens + lost == account.shared_tokens
+    fleet = Fleet(grid=table, places={"on-demand": 8}, engine=Engine(block_tokens=512))
+    account = prefix_account(run(requests, fleet), fleet)
+    assert lost_tokens(account) + account.found_tokens == account.ceiling_tokens
+    assert account.found_tokens == outcomes["least loaded"].cached_tokens
+    assert account.ceiling_tokens / account.prompt_tokens == pytest.approx(0.374, abs=5e-4)
     assert account.lost_to_routing_tokens > account.lost_to_room_tokens > 0
+    assert account.lost_to_timing_tokens == 0  # each replica finds what a cache of its size can
+
+
+def lost_tokens(account: PrefixAccount) -> int:
+    return (
+        account.lost_to_off_tokens + account.lost_to_blocks_tokens + account.lost_to_room_tokens
+        + account.lost_to_routing_tokens + account.lost_to_timing_tokens
+    )  # fmt: skip
+
+
+@given(seed=st.integers(0, 50), replicas=st.integers(1, 3), kv_tokens=st.sampled_from([1_600, 6_400, 100_000]))
+@settings(max_examples=15, deadline=None)
+def test_ceiling_is_what_was_found_and_what_was_lost(seed: int, replicas: int, kv_tokens: int) -> None:
+    requests = trace(120, rate=20.0, seed=seed, families=3)
+    fleet = Fleet(grid=grid(kv_tokens=kv_tokens), places={"on-demand": replicas})
+    account = prefix_account(run(requests, fleet), fleet)
+    assert account.found_tokens + lost_tokens(account) == account.ceiling_tokens <= account.prompt_tokens
+    assert min(account.lost_to_blocks_tokens, account.lost_to_room_tokens) >= 0
+    off = replace(fleet, engine=Engine(prefix_caching=False))
+    without = prefix_account(run(requests, off), off, off_reason="it keeps a state per sequence")
+    assert without.lost_to_off_tokens == without.ceiling_tokens
+    assert (without.found_tokens, without.off_reason) == (0, "it keeps a state per sequence")
+
+
+def test_one_replica_with_room_and_time_loses_nothing_but_what_blocks_cannot_share() -> None:
+    """Three equal prompts of 40 tokens, far apart: two full blocks of 16 each are found twice, of a ceiling of three."""
+    requests = with_hashes([[1, 2, 3]] * 3, [40, 40, 40])
+    requests = replace(requests, arrival_s=np.array([0.0, 50.0, 100.0]), duration_s=100.0)
+    fleet = Fleet(grid=grid(), places={"on-demand": 1})
+    account = prefix_account(run(requests, fleet), fleet)
+    assert (account.prompt_tokens, account.ceiling_tokens, account.found_tokens) == (120, 96, 64)
+    assert (account.lost_to_blocks_tokens, account.lost_to_room_tokens, account.lost_to_routing_tokens) == (32, 0, 0)
+    assert account.lost_to_timing_tokens == 0
+    spread = replace(fleet, places={"on-demand": 3}, routing="round robin")
+    parted = prefix_account(run(requests, spread), spread)
+    assert (parted.found_tokens, parted.lost_to_routing_tokens) == (0, 64)
+    # of a prompt that is there as a whole the last token is computed
+    filled = replace(requests, input_tokens=np.array([48, 48, 48]))
+    whole = prefix_account(run(filled, fleet), fleet)
+    assert (whole.ceiling_tokens, whole.found_tokens, whole.lost_to_timing_tokens) == (96, 94, 2)
 
 
 def hits_by_hand(groups: list[list[int]], size: int) -> int:
@@ -92,49 +133,6 @@ def test_one_pass_gives_what_a_cache_of_that_size_gives(paths: list[list[int]], 
     )  # fmt: skip
     [found] = ideal_hits(requests, [size])
     assert round(found.block_share * len(requests.hashes)) == hits_by_hand(groups, size)
-
-
-def answers_by_hand(keys: np.ndarray, at_s: np.ndarray, size: int, ttl_s: float) -> int:
-    kept: OrderedDict[int, float] = OrderedDict()
-    found = 0
-    for key, at in zip(keys.tolist(), at_s.tolist(), strict=True):
-        fresh = key in kept and at - kept[key] <= ttl_s
-        found += fresh
-        kept[key] = kept[key] if fresh else at
-        kept.move_to_end(key)
-        if len(kept) > size:
-            kept.popitem(last=False)
-    return found
-
-
-def test_a_cache_of_answers_by_size_and_age_in_one_pass() -> None:
-    rng = np.random.default_rng(0)
-    keys, at_s = rng.zipf(1.3, 3_000) % 500, np.cumsum(rng.exponential(1.0, 3_000))
-    sizes, ttls = [5, 50, 200, 500], [10.0, 100.0, 1e9]
-    for hits in exact_hits(keys, at_s, entries=sizes, ttls_s=ttls):
-        assert hits.hits == answers_by_hand(keys, at_s, hits.entries, hits.ttl_s)
-    [unlimited] = exact_hits(keys, at_s, entries=[None])
-    assert unlimited.hits == len(keys) - len(set(keys.tolist()))
-
-
-def test_a_cache_of_answers_on_a_real_stream(shared_traces: Path) -> None:
-    rows = np.loadtxt(shared_traces / "cloudPhysicsIO.csv", delimiter=",", skiprows=1, usecols=(1, 4), dtype=np.int64)
-    keys, at_s = rows[:, 1], np.arange(len(rows), dtype=float)
-    assert (len(keys), len(set(keys.tolist()))) == (113_872, 48_974)
-    found = exact_hits(keys, at_s, entries=[100, 5_000, None])
-    assert [hits.hits for hits in found] == [
-        *(answers_by_hand(keys, at_s, size, np.inf) for size in (100, 5_000)), 113_872 - 48_974,
-    ]  # fmt: skip
-
-
-def test_a_cache_pays_after_lookups_and_wrong_hits() -> None:
-    saving = cache_saving(
-        requests=1_000_000, hits=200_000, usd_per_prediction=Decimal("0.001"), usd_per_lookup=Decimal("0.00001"),
-        store_usd=Decimal(20), wrong_share=Decimal("0.01"), usd_per_wrong_answer=Decimal("0.05"),
-    )  # fmt: skip
-    assert saving.net_usd == Decimal(200 - 10 - 20 - 100)
-    with pytest.raises(BadSetting, match="more hits than requests"):
-        cache_saving(requests=1, hits=2, usd_per_prediction=Decimal(1))
 
 
 def with_hashes(rows: list[list[int]], tokens: list[int]) -> Trace:

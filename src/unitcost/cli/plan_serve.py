@@ -13,7 +13,7 @@ from unitcost.cli.plan_output import plan_options
 from unitcost.cli.plan_scenario import scenario_option
 from unitcost.cli.plan_serve_cooldown import asks_for_cooldown, cooldown_options, plan_of_cooldown
 from unitcost.cli.plan_serve_fleets import fleet_options
-from unitcost.cli.plan_serve_inputs import trace_options
+from unitcost.cli.plan_serve_inputs import cache_options, trace_options
 from unitcost.cli.plan_serve_profile import plan_of_profile, profile_options
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--region", "regions", multiple=True, metavar="GLOB", help="Only these regions; may be repeated.")
 @click.option("--levers", "with_levers", is_flag=True, help="Also one row for each lever, each played again.")
 @text_option("--smaller-model", metavar="NAME", help="With --levers: the smaller model.  [default: one that ships]")
+@cache_options
 @fleet_options
 @profile_options
 @cooldown_options

@@ -15,6 +15,8 @@ from unitcost.errors import BadSetting
 if TYPE_CHECKING:
     from unitcost.serving.idle_gaps import ColdStartPrice
 
+#: Cold start of a small model, where nothing is said.
+COLD_START = "60s"
 _OPTIONS = (
     text_option(
         "--cooldowns", metavar="TIME,TIME",
@@ -71,7 +73,7 @@ def start_price(said: dict[str, Any], usd_per_hour: Decimal) -> ColdStartPrice:
 
     slow = amount(said["slow_answer_usd"], "--slow-answer-usd") if said["slow_answer_usd"] else Decimal(0)
     return ColdStartPrice(
-        usd_per_hour=usd_per_hour, start_s=_time(said["cold_start"], "--cold-start"), start_billed=not said["free_start"],
+        usd_per_hour=usd_per_hour, start_s=_time(said["cold_start"] or COLD_START, "--cold-start"), start_billed=not said["free_start"],
         usd_per_slow_answer=slow,
     )  # fmt: skip
 

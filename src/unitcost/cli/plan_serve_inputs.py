@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unitcost.cli.options import text_option
 from unitcost.errors import BadSetting, near_names
+
+if TYPE_CHECKING:
+    from unitcost.jobs.serve_cache import CacheTerms
 
 _OPTIONS = (
     click.option(
@@ -19,6 +23,40 @@ _OPTIONS = (
     ),
     text_option("--calls", metavar="MODEL", help="Instead: calls of this model in the ledger, such as gpt-*, or all."),
 )  # fmt: skip
+_CACHE = (
+    click.option(
+        "--cache-entries", type=click.IntRange(min=1), default=100_000, show_default=True,
+        help="Answers that the prediction cache holds, with --levers or --profile.",
+    ),
+    text_option("--cache-ttl", default="1h", show_default=True, metavar="TIME", help="How long it may use an answer."),
+    text_option("--cache-lookup-usd-per-1k", metavar="USD", help="What 1k lookups cost.  [default: 0.001, assumed]"),
+    text_option("--cache-usd-per-gb-month", metavar="USD", help="What its memory costs.  [default: 100, assumed]"),
+    text_option("--cache-entry", metavar="SIZE", help="Size of an answer with its key.  [default: 4kib, assumed]"),
+)  # fmt: skip
+
+
+def cache_options(command: Any) -> Any:
+    """Options of the prediction cache."""
+    for option in reversed(_CACHE):
+        command = option(command)
+    return command
+
+
+def cache_terms(said: Mapping[str, Any]) -> CacheTerms:
+    """The prediction cache that is tried."""
+    from unitcost.jobs.bench_words import memory_bytes
+    from unitcost.jobs.plan_words import amount, seconds
+    from unitcost.jobs.serve_cache import CacheTerms
+
+    terms = CacheTerms(entries=said["cache_entries"], ttl_s=seconds(said["cache_ttl"], "--cache-ttl"))
+    if said["cache_lookup_usd_per_1k"]:
+        usd = amount(said["cache_lookup_usd_per_1k"], "--cache-lookup-usd-per-1k")
+        terms = replace(terms, lookup_usd_per_1k=usd)
+    if said["cache_usd_per_gb_month"]:
+        terms = replace(terms, usd_per_gb_month=amount(said["cache_usd_per_gb_month"], "--cache-usd-per-gb-month"))
+    if said["cache_entry"]:
+        terms = replace(terms, entry_bytes=memory_bytes(said["cache_entry"], "--cache-entry"))
+    return terms
 
 
 def trace_options(command: Any) -> Any:

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from unitcost.cli.options import FilePath, text_option
-from unitcost.cli.plan_serve_cooldown import cooldowns_of
-from unitcost.cli.plan_serve_inputs import trace_files
+from unitcost.cli.plan_serve_cooldown import COLD_START, cooldowns_of
+from unitcost.cli.plan_serve_inputs import cache_terms, trace_files
 from unitcost.errors import BadSetting
 
-#: Of a small model, where nothing is said.
-_COLD_START, _WAKE = "60s", "1s"
+#: From the warm pool to ready, where nothing is said.
+_WAKE = "1s"
 _OPTIONS = (
     click.option(
         "--profile",
@@ -71,9 +71,9 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
         per_day=quantity(said["predictions_per_day"], "--predictions-per-day") if said["predictions_per_day"] else 0.0,
         usd_per_hour=usd("usd_per_hour"), standby_usd_per_hour=usd("standby_usd_per_hour"),
         spot_usd_per_hour=usd("spot_usd_per_hour"), max_delay_s=seconds(said["max_delay"], "--max-delay"),
-        cold_start_s=seconds(said["cold_start"] or _COLD_START, "--cold-start"), wake_s=seconds(said["wake"] or _WAKE, "--wake"),
+        cold_start_s=seconds(said["cold_start"] or COLD_START, "--cold-start"), wake_s=seconds(said["wake"] or _WAKE, "--wake"),
         start_billed=not said["free_start"], usd_per_slow_answer=usd("slow_answer_usd") or Decimal(0),
-        cooldowns_s=cooldowns_of(said),
+        cooldowns_s=cooldowns_of(said), cache=cache_terms(said),
     )  # fmt: skip
     with watching() as watch:
         plan = plan_profile(ask, watch=watch)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unitcost.cli.plan_serve_inputs import trace_files
+from unitcost.cli.plan_serve_inputs import cache_terms, trace_files
 from unitcost.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         precisions=said["precisions"],
         limits=Limits(ttft_p95_s=limit("ttft_p95"), tpot_p95_s=limit("tpot_p95"), e2e_p95_s=limit("e2e_p95")),
         backend=said["backend"], most_replicas=said["max_replicas"], calibration=said["calibration"], cold=cold_ask(said),
-        qualities=qualities(said["qualities"]),
+        qualities=qualities(said["qualities"]), cache=cache_terms(said),
         quality_bar=amount(said["quality_bar"], "--quality-bar") if said["quality_bar"] else None,
     )  # fmt: skip
 

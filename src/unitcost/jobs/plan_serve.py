@@ -16,12 +16,14 @@ from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve_api import api_offers
 from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
 from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, ServePlan, Traffic
+from unitcost.jobs.serve_prompt_cache import prompt_cache_of
 from unitcost.jobs.serve_requests import requests_of_files, requests_of_ledger
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import chip
+from unitcost.measure.attention_kind import attention_kind
 from unitcost.measure.serving_defaults import shipped
 from unitcost.readers.traces import servegen
-from unitcost.serving.fleet import Engine
+from unitcost.serving.fleet import Engine, prefix_caching_works
 from unitcost.serving.own_or_api import OwnReplicas
 from unitcost.serving.search import Found, Refused, Search, Tried, frontier, search
 from unitcost.serving.synthetic import constant, from_curve
@@ -73,13 +75,16 @@ def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> 
         model=ask.model, gpus=ask.gpus, precisions=ask.precisions, backend=ask.backend, qualities=ask.qualities,
         quality_bar=ask.quality_bar, calibration=ask.calibration,
     )  # fmt: skip
-    options, unfit = options_of(wanted, prices, Engine())
+    caching, off_reason = prefix_caching_works(attention_kind(ask.model))
+    options, unfit = options_of(wanted, prices, Engine(prefix_caching=caching))
     run = Search(trace, ask.limits, most_replicas=ask.most_replicas, on_run=told.run, on_compile=told.compile)
     found = search([one.option for one in options], run)
     chosen = next((tried for tried in found.fewest if not tried.option.needs_check), None)
     by_name = {one.option.name: one for one in options}
     searched = Searched(run=run, found=found, options=by_name, traffic=traffic, chosen=chosen)
-    return _answer(ask, searched, [*unfit, *found.refused], prices), searched
+    plan = _answer(ask, searched, [*unfit, *found.refused], prices)
+    account = prompt_cache_of(trace, chosen, off_reason) if chosen is not None and trace.hash_tokens else None
+    return replace(plan, prompt_cache=account, off_reason=off_reason), searched
 
 
 def traffic_of(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, Traffic]:

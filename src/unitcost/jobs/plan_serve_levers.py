@@ -13,12 +13,15 @@ from unitcost.jobs.plan_serve import Searched
 from unitcost.jobs.plan_serve_cold import cold_start, cold_words
 from unitcost.jobs.plan_serve_options import Wanted, options_of
 from unitcost.jobs.serve_answers import ApiOffer, Lever, Levers, ServeAsk, TargetPoint
+from unitcost.jobs.serve_cache import cache_remark, why_no_cache
+from unitcost.measure.attention_kind import attention_kind
 from unitcost.measure.labels import known_model
 from unitcost.measure.step_grids import bundled
 from unitcost.measure.step_times import decoder
 from unitcost.serving import levers
+from unitcost.serving.answer_cache import with_answer_cache
 from unitcost.serving.costs import unit_costs
-from unitcost.serving.fleet import ColdStart, Engine
+from unitcost.serving.fleet import ColdStart, Engine, prefix_caching_works
 from unitcost.serving.search import Option, Search, Tried, search
 
 #: Targets that are tried, as multiples of those asked for.
@@ -52,7 +55,8 @@ def pull_levers(
     curve = tuple(_point(times, found) for times, found in loosened.items())
     rows = [
         pulled.row("as planned", base, "continuous batching, chunked prefill, least loaded"),
-        *pulled.engines(), *pulled.targets(loosened), pulled.context(), *pulled.others(), *pulled.smaller(smaller),
+        *pulled.engines(), pulled.prediction_cache(), *pulled.targets(loosened),
+        pulled.context(), *pulled.others(), *pulled.smaller(smaller),
         *pulled.fleets(), pulled.spot(), *pulled.api(api),
     ]  # fmt: skip
     return Levers(
@@ -101,8 +105,18 @@ class _Pulled:
         static = levers.static_batching(self.run, self.base)
         yield self.row("static batching", static, static.option.name.rpartition(", ")[2])
         yield self.row("whole prompts, no chunked prefill", levers.whole_prompts(self.run, self.base))
+        works, why = prefix_caching_works(attention_kind(self.ask.model))
         yield self.row("prompt cache off", levers.prompt_cache(self.run, self.base, on=False), shares)
-        yield self.row("prompt cache on", levers.prompt_cache(self.run, self.base, on=True), shares)
+        on = levers.prompt_cache(self.run, self.base, on=True) if works else None
+        yield self.row("prompt cache on", on, shares) if on else self.none("prompt cache on", why)
+
+    def prediction_cache(self) -> Lever:
+        name, why = "prediction cache", why_no_cache(self.run.trace)
+        if why:
+            return self.none(name, why)
+        found = with_answer_cache(self.run, self.base, self.ask.cache.cache)
+        remark = cache_remark(found, self.ask.cache, self.base.replicas - found.tried.replicas)
+        return self.row(name, found.tried, remark, "same answers to equal questions, as old as the cache lets them be")
 
     @property
     def free(self) -> list[Option]:

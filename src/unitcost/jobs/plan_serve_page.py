@@ -8,6 +8,7 @@ from unitcost.facts.estimates import Estimate
 from unitcost.jobs.plan_serve_fleets_page import fleets_section
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
 from unitcost.jobs.serve_answers import ApiOffer, Lever, Paying, ServeOption, ServePlan
+from unitcost.jobs.serve_prompt_cache import prompt_cache_section
 from unitcost.report.model import Chart, Section
 from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
 from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
@@ -18,8 +19,9 @@ _API_SHOWN, _RULED_SHOWN = 8, 40
 def serve_page(plan: ServePlan) -> PlanPage:
     """Page of a serving plan."""
     traffic = plan.traffic
+    cache = prompt_cache_section(plan.prompt_cache) if plan.prompt_cache else None
     sections = (
-        _options(plan), *fleets_section(plan.fleets), _frontier(plan), _paying(plan), _levers(plan), _api(plan),
+        _options(plan), *fleets_section(plan.fleets), _frontier(plan), cache, _paying(plan), _levers(plan), _api(plan),
         _ruled_out(plan), _how(plan),
     )  # fmt: skip
     return PlanPage(
@@ -105,6 +107,8 @@ _COLUMNS = [
     "option", "replicas", "USD/h", "USD/month", "USD/M total", "USD/M in", "USD/M out", "TTFT p95 ms", "TPOT p95 ms",
     "busy", "",
 ]  # fmt: skip
+#: A narrow terminal leaves them out, so that names of options stay whole.
+_SPARE = ("USD/h", "USD/M in")
 
 
 def option_row(option: ServeOption) -> list[str]:
@@ -121,7 +125,7 @@ def option_row(option: ServeOption) -> list[str]:
 def _options(plan: ServePlan) -> Section:
     return Section(
         key="ways", title="Options", question="What does each option cost with the fewest replicas that keep the targets?",
-        tables=(table(_COLUMNS, [option_row(option) for option in plan.options]),),
+        tables=(table(_COLUMNS, [option_row(option) for option in plan.options], spare=_SPARE),),
         notes=(
             "The whole cost stands over the input tokens, the output tokens and both: three views of one cost, not shares.",
         ),
@@ -132,7 +136,7 @@ def _frontier(plan: ServePlan) -> Section:
     rows = [option_row(option) for option in plan.frontier]
     return Section(
         key="frontier", title="Cost against latency", question="What does an earlier first token cost?",
-        tables=(table(_COLUMNS, rows),), charts=(_chart(plan),) if plan.played else (),
+        tables=(table(_COLUMNS, rows, spare=_SPARE),), charts=(_chart(plan),) if plan.played else (),
         notes=("Of all that was played on the whole trace, what nothing else beats in both cost and TTFT.",),
     )  # fmt: skip
 
@@ -254,7 +258,7 @@ def _ruled_out(plan: ServePlan) -> Section | None:
     rows = [[one.name, one.stage, one.reason] for one in plan.ruled_out[:_RULED_SHOWN]]
     return Section(
         key="ruled-out", title="Ruled out", question="What was looked at and does not take part, and why?",
-        tables=(table(["option", "by", "why"], rows, numbers=3),),
+        tables=(table(["option", "by", ""], rows, numbers=2),),
     )  # fmt: skip
 
 
@@ -264,7 +268,9 @@ def _how(plan: ServePlan) -> Section:
     notes = [
         f"{plan.runs} runs of the simulator; options were sorted out on {sample}, the last ones played on all.",
         "Replicas are whole. GPUs are priced by the GPU-hour, on demand, for as long as the traffic lasts; a month has 730 h.",
-        "Least-loaded routing, continuous batching with chunked prefill of 8,192 tokens a step, prefix cache on.",
+        "Least-loaded routing, continuous batching with chunked prefill of 8,192 tokens a step, "
+        + (plan.off_reason or "prefix cache on")
+        + ".",
     ]
     if best is not None and plan.bands is not None:
         notes += [f"Step times of the choice: {'; '.join(best.step_times)}.", f"Price: {best.price_source}."]

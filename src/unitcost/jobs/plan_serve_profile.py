@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,9 +13,11 @@ from unitcost import money
 from unitcost.errors import BadSetting, NoPrice
 from unitcost.jobs.plan_cooldown import CooldownAsk, CooldownPlan, gaps_between, plan_cooldown
 from unitcost.jobs.plan_serve import Watch
+from unitcost.jobs.serve_cache import CacheTerms, cache_remark, why_no_cache
 from unitcost.jobs.serve_requests import requests_of_files
 from unitcost.machine.steps import Served
 from unitcost.measure.latency_profiles import LatencyProfile, read_profiles
+from unitcost.serving.answer_cache import with_answer_cache
 from unitcost.serving.fleet import ColdStart
 from unitcost.serving.idle_gaps import ColdStartPrice, break_even_gap_s
 from unitcost.serving.latency_table import grid_of_latencies, predictions
@@ -24,12 +26,17 @@ from unitcost.serving.one_step_plan import Way, asleep, batch_options, cheapest_
 from unitcost.serving.search import Found, Limits, Option, Refused, Search, Tried, search
 from unitcost.serving.synthetic import constant
 from unitcost.serving.traces import Trace
-from unitcost.units import HOURS_PER_DAY, MICROSECONDS_PER_SECOND, PER_THOUSAND, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from unitcost.units import (
+    HOURS_PER_DAY,
+    HOURS_PER_MONTH,
+    MICROSECONDS_PER_SECOND,
+    PER_THOUSAND,
+    SECONDS_PER_DAY,
+    SECONDS_PER_HOUR,
+)
 
 #: Requests that are drawn for a stated volume: an hour of it, or less.
 _DRAWN = 50_000
-#: Ways whose replicas are ready all the time.
-_STEADY = ("always ready", "prediction cache")
 #: Ways whose costs are this close are called the same: a run ends some seconds later than another.
 _TIED = Decimal("1.001")
 #: Timeouts beside the break-even gap that are tried. [s]
@@ -58,6 +65,8 @@ class ProfileAsk:
         Whether a cold start is paid like ready time, and what the answer costs besides that waits for it. [USD]
     cooldowns_s
         Times without a request after which replicas stop; None among them: never. Empty: some usual ones. [s]
+    cache
+        Prediction cache that is tried in front.
     """
 
     profile: Path
@@ -75,6 +84,7 @@ class ProfileAsk:
     usd_per_slow_answer: Decimal = money.ZERO
     cooldowns_s: tuple[Decimal | None, ...] = ()
     most_replicas: int = 64
+    cache: CacheTerms = field(default_factory=CacheTerms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +126,8 @@ class ProfilePlan:
         Cost of each cooldown over the gaps of the trace, where one replica answers; None: not asked, or several do.
     ties
         Other ways that cost the same as the chosen one.
+    cache, cache_remark
+        With a prediction cache in front, or why not.
     """
 
     ask: ProfileAsk
@@ -132,6 +144,8 @@ class ProfilePlan:
     findings: tuple[str, ...] = ()
     cooldowns: CooldownPlan | None = None
     ties: tuple[str, ...] = ()
+    cache: ProfileRow | None = None
+    cache_remark: str = ""
 
 
 def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
@@ -197,8 +211,22 @@ def _answer(ask: ProfileAsk, run: Search, found: Found, per_day: float) -> Profi
         rows=tuple(_row(way, per_day) for way in ways), ruled_out=found.refused,
         break_even_gap_s=break_even_gap_s(price) if price else None,
         longest_gap_s=float(gaps.max()) if len(gaps) else 0.0, spot=spot, spot_remark=spot_remark, runs=run.runs,
-        cooldowns=_cooldowns(ask, run, base, price), ties=_ties(best, ways),
+        cooldowns=_cooldowns(ask, run, base, price), ties=_ties(best, ways), cache=_cached(ask, run, base, per_day),
+        cache_remark=why_no_cache(run.trace) if base is not None else "",
     )  # fmt: skip
+
+
+def _cached(ask: ProfileAsk, run: Search, base: Tried | None, per_day: float) -> ProfileRow | None:
+    """The cheapest replicas that are always ready with a cache of answers in front; None without keys."""
+    if base is None or why_no_cache(run.trace):
+        return None
+    found = with_answer_cache(run, base, ask.cache.cache)
+    remark = cache_remark(found, ask.cache, base.replicas - found.tried.replicas)
+    per_month = found.tried.units.per_month or money.ZERO
+    usd_per_day = money.divide(money.multiply(per_month, Decimal(HOURS_PER_DAY)), Decimal(HOURS_PER_MONTH))
+    row = _row(Way(name="prediction cache", tried=found.tried, remark=remark), per_day)
+    thousands = money.divide(Decimal(repr(float(per_day))), PER_THOUSAND)
+    return replace(row, usd_per_day=usd_per_day, usd_per_1k=money.divide(usd_per_day, thousands) if thousands else None)
 
 
 def _start_price(ask: ProfileAsk, usd_per_hour: Decimal) -> ColdStartPrice:
@@ -261,7 +289,7 @@ def _row(way: Way, per_day: float) -> ProfileRow:
         Decimal(round(tried.outcome.end_s * MICROSECONDS_PER_SECOND)),
         Decimal(SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND),
     )
-    if way.name in _STEADY:
+    if way.name == "always ready":
         usd_per_day = money.multiply(tried.usd_per_hour, Decimal(HOURS_PER_DAY))
     else:
         usd_per_day = money.divide(money.multiply(tried.cost.usd, Decimal(HOURS_PER_DAY)), hours)

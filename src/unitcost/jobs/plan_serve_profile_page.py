@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from unitcost.jobs.plan_cooldown_page import cooldown_section
 from unitcost.jobs.plan_serve_profile import ProfilePlan, ProfileRow
 from unitcost.jobs.plan_words import usd
@@ -15,7 +17,7 @@ def profile_page(plan: ProfilePlan) -> PlanPage:
     limit = plan.ask.e2e_p95_s
     within = f"p95 at most {limit:g} s" if limit is not None else "no limit"
     waits = cooldown_section(plan.cooldowns) if plan.cooldowns else None
-    sections = (_ways(plan), waits, _spot(plan), _ruled_out(plan), _how(plan))
+    sections = (_ways(plan), _cache(plan), waits, _spot(plan), _ruled_out(plan), _how(plan))
     return PlanPage(
         title="Serving plan", subtitle=f"{plan.ask.profile.name}, {plan.predictions_per_day:,.0f} predictions a day, {within}",
         tiles=_tiles(plan), sections=tuple(section for section in sections if section is not None),
@@ -81,6 +83,15 @@ def _ways(plan: ProfilePlan) -> Section:
     )  # fmt: skip
 
 
+def _cache(plan: ProfilePlan) -> Section:
+    tables = (table(_COLUMNS, [_cells(replace(plan.cache, remark=""))], numbers=2),) if plan.cache else ()
+    said = plan.cache.remark.split("; ") if plan.cache else [plan.cache_remark or "nothing keeps the limit without it"]
+    return Section(
+        key="cache", title="Prediction cache", question="What would a cache of answers in front save?", tables=tables,
+        notes=tuple(f"{part[:1].upper()}{part[1:]}." for part in said),
+    )  # fmt: skip
+
+
 def _spot(plan: ProfilePlan) -> Section:
     tables = (table(_COLUMNS, [_cells(plan.spot)], numbers=2),) if plan.spot else ()
     return Section(
@@ -95,7 +106,7 @@ def _ruled_out(plan: ProfilePlan) -> Section | None:
     rows = [[one.name, one.stage, one.reason] for one in plan.ruled_out]
     return Section(
         key="ruled-out", title="Ruled out", question="What does not take part, and why?",
-        tables=(table(["option", "by", "why"], rows, numbers=3),),
+        tables=(table(["option", "by", ""], rows, numbers=2),),
     )  # fmt: skip
 
 

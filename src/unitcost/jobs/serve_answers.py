@@ -10,6 +10,8 @@ from pathlib import Path
 from unitcost.facts.estimates import Estimate
 from unitcost.jobs.fleet_answers import FleetPlan
 from unitcost.jobs.plan_serve_cold import ColdAsk
+from unitcost.jobs.serve_cache import CacheTerms
+from unitcost.jobs.serve_prompt_cache import PromptCache
 from unitcost.serving.outcome import Latency
 from unitcost.serving.search import Limits, Refused
 
@@ -43,6 +45,8 @@ class ServeAsk:
         What `unitcost calibrate serve` wrote.
     cold
         What a cold start is made of.
+    cache
+        Prediction cache that is tried as a lever.
     """
 
     model: str
@@ -68,6 +72,7 @@ class ServeAsk:
     calibration: Path | None = None
     most_replicas: int = 64
     cold: ColdAsk = field(default_factory=ColdAsk)
+    cache: CacheTerms = field(default_factory=CacheTerms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +257,10 @@ class ServePlan:
         Each finalist with the fewest replicas, the cheapest first.
     frontier
         Than which nothing that was played is both cheaper and faster to the first token.
+    prompt_cache
+        Where its hits went; None: the trace has no hashes of prompts, or nothing keeps the targets.
+    off_reason
+        Why engines keep no prefixes of prompts for this model; empty: they do.
     """
 
     ask: ServeAsk
@@ -270,3 +279,5 @@ class ServePlan:
     messages: tuple[str, ...]
     levers: Levers | None = None
     fleets: FleetPlan | None = None
+    prompt_cache: PromptCache | None = None
+    off_reason: str = ""

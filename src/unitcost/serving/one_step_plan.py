@@ -73,9 +73,8 @@ def asleep(
     price
         Whether a start is paid, and what the answer costs besides that waits for it.
     """
-    paid: frozenset[State] = frozenset(
-        {"standby", "ready", "draining"} | ({"loading"} if price.start_billed else set())
-    )
+    starting: tuple[State, ...] = ("loading",) if price.start_billed else ()
+    paid: frozenset[State] = frozenset(("standby", "ready", "draining", *starting))
     rates = Rates(
         usd_per_hour={"on-demand": base.option.usd_per_replica_hour}, standby_usd_per_hour=standby_usd_per_hour, paid=paid
     )  # fmt: skip

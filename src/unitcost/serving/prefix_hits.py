@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unitcost.errors import BadSetting
-from unitcost.serving.outcome import Outcome
+from unitcost.serving.fleet import Fleet
+from unitcost.serving.kernel import layout
+from unitcost.serving.simulate import Run
 from unitcost.serving.traces import Ints, Trace
 
 
@@ -69,45 +71,82 @@ def dense(keys: Ints) -> tuple[Ints, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixAccount:
-    """Prompt tokens that a cache could have given, that it gave, and where the rest went.
+    """Prompt tokens that a cache could have given, that it gave, and where the rest went: the parts add up to the ceiling.
 
     Parameters
     ----------
     prompt_tokens
         Of all answered requests.
-    shared_tokens
-        Ceiling: tokens of prompts that stand at the beginning of an earlier prompt too, to the block of the trace.
+    ceiling_tokens
+        Tokens of prompts that stand at the beginning of an earlier prompt too, to the block of the trace: one cache without limit.
     found_tokens
         Given by the caches of the replicas.
-    lost_to_blocks_tokens, lost_to_room_tokens, lost_to_routing_tokens
-        Ceiling less what full blocks could give without limit; that less one cache of the fleet's whole size; that less what
-        the replicas found, each with its part of the room and of the requests. What moves between the last two can be
-        negative: replicas may keep what one shared cache would have dropped.
+    lost_to_off_tokens
+        All of the ceiling where the engine keeps no prefixes.
+    lost_to_blocks_tokens
+        Ceiling less what full blocks could give without limit.
+    lost_to_room_tokens
+        That less one cache as large as all of the fleet.
+    lost_to_routing_tokens
+        That less what a cache of one replica's size could give of the requests that came to it, over the replicas. Below zero
+        where parted caches keep what one would have dropped.
+    lost_to_timing_tokens
+        That less what was found: the order in which requests were taken up, memory that running ones held, and the last
+        token of a prompt that is there as a whole, which is always computed.
+    off_reason
+        Why the engine keeps no prefixes; empty: it does.
     """
 
     prompt_tokens: int
-    shared_tokens: int
+    ceiling_tokens: int
     found_tokens: int
-    lost_to_blocks_tokens: int
-    lost_to_room_tokens: int
-    lost_to_routing_tokens: int
+    lost_to_off_tokens: int = 0
+    lost_to_blocks_tokens: int = 0
+    lost_to_room_tokens: int = 0
+    lost_to_routing_tokens: int = 0
+    lost_to_timing_tokens: int = 0
+    off_reason: str = ""
 
 
-def prefix_account(trace: Trace, outcome: Outcome, *, fleet_blocks: int) -> PrefixAccount:
-    """Ceiling, actual and lost hits of a run.
+def prefix_account(found: Run, fleet: Fleet, *, off_reason: str = "") -> PrefixAccount:
+    """Ceiling, actual and lost hits of a run, over the requests that were answered.
 
     Parameters
     ----------
-    fleet_blocks
-        Blocks of the size of the trace's that all KV caches of the fleet hold together.
+    off_reason
+        Why the fleet's engine keeps no prefixes, where it does not.
+
+    Raises
+    ------
+    BadSetting
+        When the trace has no hashes.
     """
-    tokens = int(trace.input_tokens.sum())
-    ceiling = _tokens(ideal_hits(trace, [None])[0], tokens)
-    whole, roomy = (_tokens(hits, tokens) for hits in ideal_hits(_full_blocks(trace), [None, fleet_blocks]))
+    _need_hashes(found.trace)
+    done = found.status == layout.DONE
+    trace, replica = found.trace.only(done), found.replica[done]
+    prompts = int(trace.input_tokens.sum())
+    ceiling = _given(trace)
+    if not fleet.engine.prefix_caching:
+        return PrefixAccount(
+            prompt_tokens=prompts, ceiling_tokens=ceiling, found_tokens=0, lost_to_off_tokens=ceiling,
+            off_reason=off_reason or "prefix caching is switched off",
+        )  # fmt: skip
+    full = _full_blocks(trace)
+    room = fleet.grid.kv_tokens_per_replica // trace.hash_tokens
+    whole, roomy = _given(full), _given(full, room * len(fleet.categories))
+    apart = sum(_given(full.only(replica == place), room) for place in np.unique(replica))
+    cached = int(found.cached_tokens[done].sum())
     return PrefixAccount(
-        prompt_tokens=tokens, shared_tokens=ceiling, found_tokens=outcome.cached_tokens, lost_to_blocks_tokens=ceiling - whole,
-        lost_to_room_tokens=whole - roomy, lost_to_routing_tokens=roomy - outcome.cached_tokens,
+        prompt_tokens=prompts, ceiling_tokens=ceiling, found_tokens=cached, lost_to_blocks_tokens=ceiling - whole,
+        lost_to_room_tokens=whole - roomy, lost_to_routing_tokens=roomy - apart, lost_to_timing_tokens=apart - cached,
     )  # fmt: skip
+
+
+def _given(trace: Trace, blocks: int | None = None) -> int:
+    """Tokens that one cache would give. [tokens]."""
+    if not len(trace.hashes) or blocks == 0:
+        return 0
+    return _tokens(ideal_hits(trace, [blocks])[0], int(trace.input_tokens.sum()))
 
 
 def no_hits_because(trace: Trace, *, caching: bool, block_tokens: int, off_reason: str = "") -> str:
@@ -152,7 +191,7 @@ def _full_blocks(trace: Trace) -> Trace:
     return Trace(
         arrival_s=trace.arrival_s, input_tokens=trace.input_tokens, output_tokens=trace.output_tokens,
         duration_s=trace.duration_s, hashes=trace.hashes[kept], hash_from=np.concatenate([[0], np.cumsum(counts)]),
-        hash_tokens=trace.hash_tokens, name=trace.name,
+        hash_tokens=trace.hash_tokens, keys=trace.keys, name=trace.name,
     )  # fmt: skip
 
 

@@ -68,10 +68,11 @@ class Trace:
         """The first `requests` of the trace, which then ends with the next arrival."""
         if requests >= len(self):
             return self
+        hash_from = self.hash_from[: requests + 1] if self.hash_tokens else self.hash_from
         return Trace(
             arrival_s=self.arrival_s[:requests], input_tokens=self.input_tokens[:requests],
-            output_tokens=self.output_tokens[:requests], duration_s=float(self.arrival_s[requests]), hashes=self.hashes,
-            hash_from=self.hash_from[: requests + 1] if self.hash_tokens else self.hash_from,
+            output_tokens=self.output_tokens[:requests], duration_s=float(self.arrival_s[requests]),
+            hashes=self.hashes[: hash_from[-1]] if self.hash_tokens else self.hashes, hash_from=hash_from,
             hash_tokens=self.hash_tokens, keys=self.keys[:requests], name=self.name,
         )  # fmt: skip
 

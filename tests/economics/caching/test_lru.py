@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unitcost.economics.caching.lru import UNLIMITED, Lookup, hit_table, prefix_hits
+from unitcost.economics.caching.lru import UNLIMITED, Lookup, hit_table, prefix_hits, replay
 from unitcost.errors import UnitcostError
 
 KEYS = st.lists(st.integers(0, 9), max_size=60)
@@ -39,6 +39,7 @@ def test_one_pass_finds_what_a_real_cache_finds(keys: list[int], size: int, age_
         [Lookup(at_s=now, key=key) for now, key in enumerate(keys)], [size, UNLIMITED], [age_s, UNLIMITED]
     )
     assert found.hits[0, 0] == kept_cache_hits(keys, size, age_s)
+    assert replay([Lookup(at_s=now, key=key) for now, key in enumerate(keys)], size, age_s).sum() == found.hits[0, 0]
     assert found.hits[1, 1] == kept_cache_hits(keys, UNLIMITED, UNLIMITED)
 
 
@@ -63,6 +64,8 @@ def test_prefixes_are_found_until_the_first_block_that_is_missing():
 def test_a_log_that_runs_backwards_is_refused():
     with pytest.raises(UnitcostError, match="order of time"):
         hit_table([Lookup(at_s=2, key="a"), Lookup(at_s=1, key="a")], [1])
+    with pytest.raises(UnitcostError, match="order of time"):
+        replay([Lookup(at_s=2, key="a"), Lookup(at_s=1, key="a")], 1)
     with pytest.raises(UnitcostError, match="room"):
         hit_table([], [0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,6 +134,28 @@ def hit_table(lookups: Sequence[Lookup], sizes: Sequence[float], ages_s: Sequenc
         filled[lookup.key] = np.where(hit, filled[lookup.key], lookup.at_s)
     stale_s = np.divide(served_s, hits, out=np.full(hits.shape, np.nan), where=hits > 0)
     return HitTable(sizes=tuple(sizes), ages_s=tuple(ages_s), requests=len(lookups), hits=hits, stale_s=stale_s)
+
+
+def replay(lookups: Sequence[Lookup], size: float, age_s: float = UNLIMITED) -> NDArray[np.bool_]:
+    """Which lookups one cache answers, as `hit_table` counts them; for what is to be done with the others.
+
+    Raises
+    ------
+    UnitcostError
+        When times fall, or the size is not above zero.
+    """
+    _check(lookups, [size])
+    kept: OrderedDict[Hashable, float] = OrderedDict()
+    found = np.zeros(len(lookups), np.bool_)
+    for place, lookup in enumerate(lookups):
+        filled_s = kept.get(lookup.key)
+        found[place] = filled_s is not None and lookup.at_s - filled_s <= age_s
+        if not found[place]:
+            kept[lookup.key] = lookup.at_s
+        kept.move_to_end(lookup.key)
+        if len(kept) > size:
+            kept.popitem(last=False)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

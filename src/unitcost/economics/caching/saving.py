@@ -35,6 +35,17 @@ class CacheCosts:
     error_cost_usd: Decimal = money.ZERO
 
 
+def storage_usd_per_month(costs: CacheCosts, entries: int) -> Decimal:
+    """Storage of so many entries. [USD / month]."""
+    return money.divide(money.multiply(costs.usd_per_gb_month, Decimal(costs.entry_bytes * entries)), Decimal(GB))
+
+
+def running_usd_per_month(costs: CacheCosts, *, entries: int, requests_per_month: Decimal) -> Decimal:
+    """What a cache costs itself: a lookup for each request, and storage. [USD / month]."""
+    lookups = money.divide(money.multiply(costs.lookup_usd_per_1k, requests_per_month), PER_THOUSAND)
+    return money.add([lookups, storage_usd_per_month(costs, entries)])
+
+
 def net_saving_usd_per_1k(
     costs: CacheCosts, hit_share: float, *, entries: int, requests_per_month: float, changed_share: float = 0.0
 ) -> Decimal:
@@ -56,7 +67,7 @@ def net_saving_usd_per_1k(
     ``hit_share * usd_per_1k - lookup - storage per month / requests per month * 1000 - 1000 * changed_share * error_cost``
     """
     saved = money.multiply(costs.usd_per_1k, exact(hit_share))
-    stored_usd = money.divide(money.multiply(costs.usd_per_gb_month, Decimal(costs.entry_bytes * entries)), Decimal(GB))
+    stored_usd = storage_usd_per_month(costs, entries)
     per_1k = money.divide(money.multiply(stored_usd, PER_THOUSAND), exact(requests_per_month))
     wrong = money.multiply(money.multiply(PER_THOUSAND, exact(changed_share)), costs.error_cost_usd)
     return money.subtract(saved, money.add([costs.lookup_usd_per_1k, per_1k, wrong]))

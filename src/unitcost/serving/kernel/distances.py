@@ -54,22 +54,3 @@ def stack_distances(keys: Any, begins: Any, distinct: int) -> Any:
             add(tree, moment, 1)
             moment += 1
     return found
-
-
-@entry
-def hits_by_size_and_age(keys: Any, at_s: Any, distances: Any, sizes: Any, ages_s: Any, distinct: int) -> Any:
-    """Lookups answered by a cache of each size whose answers live for each age since they were written.
-
-    What is too old counts as missing and is written anew; until then it keeps its place.
-    """
-    written = np.full((distinct, sizes.shape[0], ages_s.shape[0]), -np.inf)
-    hits = np.zeros((sizes.shape[0], ages_s.shape[0]), np.int64)
-    for i in range(keys.shape[0]):
-        for s in range(sizes.shape[0]):
-            kept = 0 < distances[i] <= sizes[s]
-            for a in range(ages_s.shape[0]):
-                if kept and at_s[i] - written[keys[i], s, a] <= ages_s[a]:
-                    hits[s, a] += 1
-                else:
-                    written[keys[i], s, a] = at_s[i]
-    return hits
