@@ -23,9 +23,10 @@ from unitcost.machine.accelerators import chip
 from unitcost.measure.attention_kind import attention_kind
 from unitcost.measure.serving_defaults import shipped
 from unitcost.readers.traces import servegen
+from unitcost.serving.engine_limits import flags
 from unitcost.serving.fleet import Engine, prefix_caching_works
 from unitcost.serving.own_or_api import OwnReplicas
-from unitcost.serving.search import Found, Refused, Search, Tried, frontier, search
+from unitcost.serving.search import Found, Option, Refused, Search, Tried, frontier, search
 from unitcost.serving.synthetic import constant, from_curve
 from unitcost.serving.traces import Trace
 from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_DAY, SECONDS_PER_HOUR
@@ -57,6 +58,10 @@ class Searched:
     options: dict[str, Priceable]
     traffic: Traffic
     chosen: Tried | None
+
+    def priced(self, option: Option) -> Priceable:
+        """The option that another is, or is a variant of, with its prices."""
+        return self.options[option.family]
 
 
 def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> tuple[ServePlan, Searched]:
@@ -151,7 +156,7 @@ def _answer(ask: ServeAsk, searched: Searched, ruled_out: Sequence[Refused], pri
     found, chosen = searched.found, searched.chosen
 
     def row(tried: Tried) -> ServeOption:
-        return shown(tried, searched.options[tried.option.name])
+        return shown(tried, searched.priced(tried.option))
 
     first = found.fewest[0] if found.fewest else None
     best = row(chosen) if chosen else None
@@ -161,7 +166,7 @@ def _answer(ask: ServeAsk, searched: Searched, ruled_out: Sequence[Refused], pri
         after_check=row(first) if first is not None and first is not chosen else None,
         options=tuple(map(row, found.fewest)), frontier=tuple(map(row, frontier(found.tried, ask.limits))),
         played=tuple(map(row, found.tried)), bands=bands_of(chosen, searched.run) if chosen else None,
-        paying=_paying(chosen, searched.options[chosen.option.name].rental, prices) if chosen else (),
+        paying=_paying(chosen, searched.priced(chosen.option).rental, prices) if chosen else (),
         api=api_offers(ask.model, searched.run.trace, own, prices),
         ruled_out=tuple(ruled_out), runs=searched.run.runs, sampled_requests=len(searched.run.sample),
         messages=_messages(chosen, searched),
@@ -172,8 +177,13 @@ def _messages(chosen: Tried | None, searched: Searched) -> tuple[str, ...]:
     said = list(searched.traffic.findings)
     if chosen is None:
         said.append("no option keeps the targets with a quality that is not in doubt: see what was ruled out")
-    elif chosen.option.grid.flags:
-        said.append(f"step times of {chosen.option.name}: {'; '.join(chosen.option.grid.flags)}")
+        return tuple(said)
+    grid, engine = chosen.option.grid, chosen.option.engine
+    if grid.flags:
+        said.append(f"step times of {chosen.option.name}: {'; '.join(grid.flags)}")
+    limits = flags(grid.served.backend, engine, default=searched.priced(chosen.option).option.engine)
+    if limits:
+        said.append(f"start the engine of {chosen.option.name} with {limits}")
     return tuple(said)
 
 

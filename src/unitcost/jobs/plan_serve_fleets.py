@@ -113,7 +113,7 @@ class _Offer:
     def of(cls, searched: Searched, prices: Prices, ask: FleetAsk) -> _Offer:
         base = searched.chosen
         assert base is not None  # looked at before
-        priced, served = searched.options[base.option.name], base.option.grid.served
+        priced, served = searched.priced(base.option), base.option.grid.served
         beside = prices.same_machine(chip(served.gpu), priced.spot, "on-demand") if priced.spot else None
         return cls(
             gpus=Decimal(served.gpus), on_demand=priced.rental, spot=priced.spot, beside=beside,

@@ -101,6 +101,10 @@ class _Pulled:
         )  # fmt: skip
 
     def engines(self) -> Iterator[Lever]:
+        if self.base.option.variant_of:
+            usual = self.as_shipped(self.base.option)
+            found = self.run.fewest(usual, start=self.base.replicas) or self.run.play(usual, self.base.replicas)
+            yield self.row("usual limits of the engine", found, f"steps of {usual.engine.max_step_tokens} tokens")
         shares = "" if self.run.trace.hash_tokens else "the trace states no hashes of prompts: nothing to share"
         static = levers.static_batching(self.run, self.base)
         yield self.row("static batching", static, static.option.name.rpartition(", ")[2])
@@ -120,8 +124,13 @@ class _Pulled:
 
     @property
     def free(self) -> list[Option]:
-        """Options that were played to the end and whose quality is not in doubt."""
-        return [tried.option for tried in self.searched.found.fewest if not tried.option.needs_check]
+        """Options that were played to the end and whose quality is not in doubt, with and without limits of the engine."""
+        found = [tried.option for tried in self.searched.found.fewest if not tried.option.needs_check]
+        return [*found, *(self.as_shipped(option) for option in found if option.variant_of)]
+
+    def as_shipped(self, option: Option) -> Option:
+        """The option of which another is a variant."""
+        return self.searched.priced(option).option
 
     def with_targets(self, times: float) -> Tried | None:
         """Cheapest option with all targets so many times as loose."""
@@ -195,7 +204,7 @@ class _Pulled:
 
     def spot(self) -> Lever:
         name = "spot with redundancy"
-        priced = self.searched.options[self.base.option.name]
+        priced = self.searched.priced(self.base.option)
         if priced.spot is None:
             return self.none(name, "no spot price is known")
         gpus = Decimal(self.base.option.grid.served.gpus)

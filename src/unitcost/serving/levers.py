@@ -16,7 +16,7 @@ from unitcost.serving.search import Limits, Option, Search, Tried
 from unitcost.serving.traces import Trace
 
 #: Batches that a static scheduler is tried with.
-_STATIC_BATCHES = (4, 16, 64)
+_STATIC_BATCHES = (2, 4, 8, 16, 32, 64, 128)
 #: Unanswered requests a replica should have, and parts of the fixed fleet kept at least, that are tried.
 _IN_FLIGHT = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_SHARES = (0.25, 0.5, 0.75)
@@ -29,7 +29,7 @@ AWAY_S = 600.0
 
 def with_engine(run: Search, base: Tried, engine: Engine, name: str) -> Tried:
     """The fewest replicas with another engine; where none keep the targets, as many as the base has."""
-    option = replace(base.option, engine=engine, name=f"{base.option.name}, {name}")
+    option = replace(base.option, engine=engine, name=f"{base.option.family}, {name}", variant_of=base.option.family)
     return run.fewest(option, start=base.replicas) or run.play(option, base.replicas)
 
 
@@ -38,7 +38,10 @@ def static_batching(run: Search, base: Tried) -> Tried:
     sizes = [size for size in _STATIC_BATCHES if size <= base.option.grid.max_batch] or [1]
     found = [
         with_engine(
-            run, base, replace(base.option.engine, scheduler="static", max_batch=size), f"static batches of {size}"
+            run,
+            base,
+            Engine(scheduler="static", max_batch=size, prefix_caching=base.option.engine.prefix_caching),
+            f"static batches of {size}",
         )
         for size in sizes
     ]
@@ -47,13 +50,19 @@ def static_batching(run: Search, base: Tried) -> Tried:
 
 def whole_prompts(run: Search, base: Tried) -> Tried:
     """Prompts in one step each, not in chunks."""
-    return with_engine(run, base, replace(base.option.engine, scheduler="whole prompt"), "whole prompts")
+    engine = replace(base.option.engine, scheduler="whole prompt", max_step_tokens=Engine().max_step_tokens)
+    return with_engine(run, base, engine, "whole prompts")
 
 
 def prompt_cache(run: Search, base: Tried, *, on: bool) -> Tried:
     """With and without the prefix cache."""
-    name = f"prompt cache {'on' if on else 'off'}"
+    name = f"{_limits_of(base.option)}prompt cache {'on' if on else 'off'}"
     return with_engine(run, base, replace(base.option.engine, prefix_caching=on), name)
+
+
+def _limits_of(option: Option) -> str:
+    """What tells a variant from the option that it is one of, to be followed by more."""
+    return option.name.removeprefix(f"{option.family}, ") + ", " if option.variant_of else ""
 
 
 def best_of(found: Sequence[Tried]) -> Tried:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import numpy as np
@@ -13,6 +13,7 @@ from unitcost import money
 from unitcost.errors import BadSetting
 from unitcost.machine.steps import StepGrid, front_s, mixed_step_s
 from unitcost.serving.costs import Rates, ServingCost, UnitCosts, price, unit_costs
+from unitcost.serving.engine_limits import variants
 from unitcost.serving.fleet import Engine, Fleet, Targets
 from unitcost.serving.outcome import Outcome, simulate
 from unitcost.serving.traces import Trace
@@ -70,6 +71,8 @@ class Option:
         Price of all GPUs of one replica. [USD / hour]
     needs_check
         Why its quality must be looked at first; empty: nothing to check.
+    variant_of
+        Name of the option of which only limits of the engine differ; empty: it is none.
     """
 
     name: str
@@ -77,6 +80,12 @@ class Option:
     usd_per_replica_hour: Decimal
     engine: Engine = field(default_factory=Engine)
     needs_check: str = ""
+    variant_of: str = ""
+
+    @property
+    def family(self) -> str:
+        """Name that all variants of an option share."""
+        return self.variant_of or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,11 +315,31 @@ def _sampled(options: Sequence[Option], run: Search) -> tuple[list[Tried], list[
             refused.append(Refused(name=option.name, stage="bound", reason=why))
             continue
         found = run.fewest(option, start=least_replicas(option, run.sample), sample=True)
-        if found is None:
+        best = _with_limits(option, found, run)
+        if best is None:
             refused.append(_given_up(option, run, sample=True))
         else:
-            sampled.append(found)
+            sampled.append(best)
     return sampled, refused
+
+
+def _with_limits(option: Option, found: Tried | None, run: Search) -> Tried | None:
+    """The option with those limits of its engine that keep the targets on the sample with the fewest replicas.
+
+    Notes
+    -----
+    Each variant is played with one replica less than the best so far, and goes down from there only where that keeps
+    the targets: most cost a single run of the sample.
+    """
+    best = found
+    for words, engine in variants(option.engine, option.grid):
+        replicas = best.replicas - 1 if best is not None else run.most_replicas
+        if replicas < 1:
+            break
+        one = replace(option, engine=engine, name=f"{option.name}, {words}", variant_of=option.name)
+        if not run.play(one, replicas, sample=True).misses:
+            best = run.fewest(one, start=replicas, sample=True)
+    return best
 
 
 def _dear(tried: Tried, finalists: Sequence[Tried]) -> str:
