@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.machine.test_steps import small_grid
 
-from unitcost.machine.plausible import mended, slower_than_plain
+from unitcost.machine.plausible import mended, slower_alone, slower_than_plain
 from unitcost.machine.steps import mixed_step_s
 
 
@@ -28,3 +28,10 @@ def test_a_quantised_step_much_slower_than_bf16_is_said():
     assert slower_than_plain(small_grid(), usual_s) == ""
     assert slower_than_plain(small_grid(), None) == ""
     assert "2.0 times that in bf16" in slower_than_plain(small_grid(), pytest.approx(usual_s / 2).expected)
+
+
+def test_a_smallest_batch_that_is_the_slowest_is_said():
+    assert slower_alone(small_grid()) == ""
+    odd = small_grid().decode_step_s.copy()
+    odd[0] = 2 * odd[1:].mean(axis=1).min()
+    assert "2.0 times that of a larger batch" in slower_alone(small_grid(decode_step_s=odd))

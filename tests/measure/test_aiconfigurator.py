@@ -56,6 +56,13 @@ def test_a_quantised_grid_that_is_much_slower_than_bf16_gives_way_to_another_way
     assert "fp8_block" in grid.source
 
 
+def test_a_grid_whose_smallest_batch_is_the_slowest_gives_way_to_another_way_to_compute_it():
+    grid = measured_grid(served(model="MiniMaxAI/MiniMax-M2.5", gpu="B300", tensor_parallel=4))
+    assert "gemm fp8, experts fp8_block" in grid.source
+    bf16 = measured_grid(served(model="MiniMaxAI/MiniMax-M2.5", gpu="B200", precision="bf16", tensor_parallel=4))
+    assert mixed_step_s(grid, (), 4, 1024) < 1.25 * mixed_step_s(bf16, (), 4, 1024)
+
+
 def test_what_does_not_fit_or_is_not_known_is_said():
     with pytest.raises(DoesNotFit, match="KV cache"):
         measured_grid(served(model="llama-3.1-70b", precision="bf16"))

@@ -39,5 +39,8 @@ def test_unknown_names_are_answered_with_near_ones():
 
 def test_gpt_oss_and_kimi_are_quantised_in_their_experts_only():
     assert modes_of("openai/gpt-oss-120b", "mxfp4") == ((None, "w4a16_mxfp4"),)
+    on_blackwell = modes_of("openai/gpt-oss-120b", "mxfp4", backend="trtllm", gpu="B200")
+    assert on_blackwell == ((None, "w4a8_mxfp4_mxfp8"), (None, "w4a16_mxfp4"))
+    assert modes_of("openai/gpt-oss-120b", "mxfp4", backend="vllm", gpu="B200") == ((None, "w4a16_mxfp4"),)
     assert modes_of("moonshotai/Kimi-K2.5", "int4") == ((None, "int4_wo"),)
     assert modes_of("meta-llama/Meta-Llama-3.1-70B", "nvfp4")[0] == ("nvfp4", "nvfp4")

@@ -12,6 +12,8 @@ from unitcost.machine.steps import Array, StepGrid, mixed_step_s
 _FALL_SHARE = 0.10
 #: How much slower than bf16 a quantised step may be: small batches pay for unpacking.
 _SLOWER = 1.25
+#: How much slower than larger batches the smallest one may be.
+_SLOWER_ALONE = 1.33
 #: The decode step at which precisions are compared.
 USUAL_BATCH, USUAL_CONTEXT = 64, 1024
 
@@ -53,6 +55,20 @@ def slower_than_plain(grid: StepGrid, plain_s: float | None) -> str:
     if plain_s is None or quantised_s <= _SLOWER * plain_s:
         return ""
     return f"a decode step in {grid.served.precision} takes {quantised_s / plain_s:.1f} times that in bf16"
+
+
+def slower_alone(grid: StepGrid) -> str:
+    """What is implausible about a grid whose smallest batches are its slowest, in words; empty when nothing is.
+
+    Notes
+    -----
+    A decode step of one sequence reads no more than one of several. Where it takes a third longer, a kernel was measured that
+    no engine would pick, and larger batches, raised to it, would be wrong as well.
+    """
+    alone_s, least_s = grid.decode_step_s[0].mean(), grid.decode_step_s.mean(axis=1).min()
+    if alone_s <= _SLOWER_ALONE * least_s:
+        return ""
+    return f"a decode step of {grid.batch_axis[0]:g} takes {alone_s / least_s:.1f} times that of a larger batch"
 
 
 def _rising(table: Array) -> Array:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unitcost.errors import DoesNotFit, NotMeasured
-from unitcost.machine.plausible import USUAL_BATCH, USUAL_CONTEXT, mended, slower_than_plain
+from unitcost.machine.plausible import USUAL_BATCH, USUAL_CONTEXT, mended, slower_alone, slower_than_plain
 from unitcost.machine.steps import Array, Served, StepGrid
 from unitcost.measure.labels import Modes, known_model, modes_of, system_of
 from unitcost.units import MILLISECONDS_PER_SECOND
@@ -91,13 +91,14 @@ def measured_grid(served: Served, first: tuple[Modes, ...] = (), *, kv_tokens: i
     model = known_model(served.model)
     grids, refusals = [], []
     plain_s = _plain_s(model, served)
-    for modes in dict.fromkeys((*first, *modes_of(model, served.precision))):
+    for modes in dict.fromkeys((*first, *modes_of(model, served.precision, backend=served.backend, gpu=served.gpu))):
         try:
-            grid = mended(_grid(model, served, modes, kv_tokens))
+            told = _grid(model, served, modes, kv_tokens)
         except NotMeasured as refusal:
             refusals.append(refusal.what)
             continue
-        doubt = slower_than_plain(grid, plain_s)
+        grid = mended(told)
+        doubt = slower_than_plain(grid, plain_s) or slower_alone(told)
         if not doubt:
             return grid
         grids.append(replace(grid, flags=(*grid.flags, doubt)))

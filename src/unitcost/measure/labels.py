@@ -47,6 +47,8 @@ PRECISIONS: tuple[str, ...] = ("bf16", "fp8", "nvfp4", "mxfp4", "int4")
 _CHECKPOINTS = (
     ("nvfp4", "nvfp4"), ("gpt-oss", "mxfp4"), (r"kimi-k2\.", "int4"), ("fp8|deepseek|minimax|glm-5|kimi", "fp8"),
 )  # fmt: skip
+#: GPUs whose tensor cores multiply mxfp4 by mxfp8.
+_MXFP8_GPUS = ("B200", "B300", "GB200", "GB300")
 _GEMM_MODES: dict[str, tuple[Modes, ...]] = {
     "bf16": (("bfloat16", "bfloat16"),),
     "fp8": (("fp8", "fp8"), ("fp8_block", "fp8_block"), ("fp8", "fp8_block")),
@@ -109,18 +111,20 @@ def system_of(gpu: str) -> str:
     return folded[key]
 
 
-def modes_of(model: str, precision: str) -> tuple[Modes, ...]:
+def modes_of(model: str, precision: str, *, backend: str = "", gpu: str = "") -> tuple[Modes, ...]:
     """Ways to compute a model in a precision, the likeliest first.
 
     Notes
     -----
-    gpt-oss has experts in mxfp4 and nothing else quantised; Kimi in int4 likewise. Other checkpoints may hold fp8 per
-    tensor or per block: both are tried, and the checkpoint's own.
+    gpt-oss has experts in mxfp4 and nothing else quantised; Kimi in int4 likewise. TensorRT-LLM gives the experts of gpt-oss
+    their inputs in mxfp8 where tensor cores take both (Blackwell). Other checkpoints may hold fp8 per tensor or per block:
+    both are tried, and the checkpoint's own.
     """
     if precision not in PRECISIONS:
         raise UnknownName("precision", precision, PRECISIONS)
     if "gpt-oss" in model.casefold():
-        return _GEMM_MODES["mxfp4"]
+        narrow = ((None, "w4a8_mxfp4_mxfp8"),) if backend == "trtllm" and gpu in _MXFP8_GPUS else ()
+        return (*narrow, *_GEMM_MODES["mxfp4"])
     if precision == "int4" and "kimi" in model.casefold():
         return ((None, "int4_wo"),)
     own = (CHECKPOINT,) if checkpoint_precision(model) == precision else ()
