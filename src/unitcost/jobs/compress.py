@@ -15,6 +15,7 @@ from unitcost.measure.compression.distilling import students
 from unitcost.measure.compression.forms import Given
 from unitcost.measure.compression.making import Made, make_each, make_forms
 from unitcost.measure.eval_data import EvalData, read_eval
+from unitcost.measure.reasons import reason
 from unitcost.measure.runtimes import runtime
 from unitcost.measure.runtimes.running import Array, Setting
 
@@ -105,7 +106,7 @@ def _with_students(
         answered = answers(answer_all(teacher, taught, _TEACHER_BATCH, output=session.output), data.labels)
         trained = make_each(students(taught, answered), recipe.model.stem, recipe.folder, said)
     except Exception as error:  # a converter may raise anything; its reason is a row of the answer
-        return replace(made, failed={**made.failed, "student": " ".join(str(error).split())})
+        return replace(made, failed={**made.failed, "student": reason(error)})
     return Made(files=made.files | trained.files, failed=made.failed | trained.failed)
 
 

@@ -24,6 +24,7 @@ from unitcost.errors import UnitcostError
 from unitcost.measure.anchors import write_anchors
 from unitcost.measure.answering import answer_all, answers
 from unitcost.measure.eval_data import EvalData, read_eval
+from unitcost.measure.reasons import reason
 from unitcost.measure.rounds import take_turns
 from unitcost.measure.runtimes import Runtime, runtime
 from unitcost.measure.runtimes.running import Array, Running, Setting
@@ -68,7 +69,7 @@ def measure(job: Job, keep: Callable[[dict[str, Any]], None], said: Callable[[st
         try:
             subjects[str(option["name"])] = _prepare(option, job, data, found)
         except Exception as error:  # a runtime may raise anything; it fails this option, not the others
-            option["failure"] = _reason(error)
+            option["failure"] = reason(error)
         found["options"].append(option)
         keep(found)
     with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +153,7 @@ def _anchors(job: Job, folder: Path, found: dict[str, Any]) -> dict[str, Callabl
                 row["precision"] = opened.about({"x": x}).precision
                 subjects[anchor.name] = _caller(opened, [{"x": x}])
         except Exception as error:  # a runtime may raise anything; it fails this anchor, not the others
-            row["failure"] = _reason(error)
+            row["failure"] = reason(error)
     return subjects
 
 
@@ -171,12 +172,6 @@ def _time(
             row["timing"] = timing(mine, reference if "batch" in row else None, int(row.get("batch", 1)))
     keep(found)
     return found
-
-
-def _reason(error: Exception) -> str:
-    """What a runtime says, on one line; it may be pages."""
-    text = str(error) if isinstance(error, UnitcostError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:400]
 
 
 def main(arguments: list[str]) -> None:

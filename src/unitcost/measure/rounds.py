@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from unitcost.measure.reasons import reason
+
 #: How long a subject runs in one turn. [s]
 TURN_S = 0.05
 #: Calls before anything is counted.
@@ -112,7 +114,7 @@ def _guarded(found: Timed, work: Callable[[], object]) -> None:
     try:
         work()
     except Exception as error:  # a runtime may raise anything
-        found.failure = f"{type(error).__name__}: {error}"
+        found.failure = reason(error)
 
 
 def medians(rounds: Sequence[Sequence[float]]) -> list[float]:

@@ -10,6 +10,7 @@ from unitcost.errors import UnknownName
 from unitcost.measure.compression import forms
 from unitcost.measure.compression.forms import Form, Given
 from unitcost.measure.compression.layers import fewer_layers
+from unitcost.measure.reasons import reason
 
 FORMS: Mapping[str, Form] = {
     form.name: form
@@ -70,7 +71,7 @@ def make_each(
             make(to)
             files[name] = to
         except Exception as error:  # a converter may raise anything; its reason is a row of the answer
-            failed[name] = " ".join(f"{type(error).__name__}: {error}".split())[:400]
+            failed[name] = reason(error)
     return Made(files=files, failed=failed)
 
 
