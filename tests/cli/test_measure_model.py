@@ -11,6 +11,9 @@ from click.testing import CliRunner
 from tests.measure.small_models import broken, labelled, linear
 
 from unitcost.cli import cli
+from unitcost.cli.output import print_section
+from unitcost.jobs.measure_model_page import speed_section
+from unitcost.measure.result_files import read_result
 
 
 def run(*arguments: str, code: int = 0):
@@ -43,6 +46,15 @@ def test_a_result_file_holds_everything(session: Path):
     assert found["machine"]["cores"] > 0
     assert found["options"][0]["memory_bytes"] > 1_000_000
     assert len(found["anchors"]) == 3
+
+
+def test_speeds_fit_a_terminal(session: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_section(speed_section(read_result(session)))
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "good/ort/b1/t1 (fp32)" in printed
+    assert "1.00 (1.00–1.00)" in printed
 
 
 def test_the_bad_model_is_ruled_out_by_its_quality(session: Path):
@@ -188,3 +200,16 @@ def test_nothing_that_runs_is_an_error_with_every_reason(tmp_path: Path):
         "no runtime `orto`"
         in run("model", str(tmp_path / "nan.onnx"), "--data", str(data), "--runtimes", "orto", code=2).output
     )
+
+
+@pytest.mark.shared
+def test_texts_and_trees_of_real_models_have_their_quality(shared_data: Path):
+    models = shared_data / "models"
+    asked = ("--runtimes", "ort", "--time", "1s", "--samples", "20", "--json")
+    texts = ("model", str(models / "tfidf_lr.onnx"), "--data", str(models / "banking77" / "test.csv"), *asked)
+    [said] = json.loads(run(*texts).stdout)["options"]
+    assert (said["quality"], said["items"]) == (pytest.approx(0.890, abs=0.001), 3080)
+    digits = [str(models / f"{name}.onnx") for name in ("digits_lr", "digits_rf20")]
+    answer = json.loads(run("model", *digits, "--data", str(models / "digits.npz"), *asked).stdout)
+    assert all(option["quality"] > 0.95 for option in answer["options"])
+    assert [option["precision"] for option in answer["options"]] == ["fp32", "fp32"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from unitcost.measure.rounds import Clocks, Timed, take_turns
@@ -36,6 +38,12 @@ def test_a_model_that_sleeps_5_ms_takes_5_ms():
     assert told["per_s"] == pytest.approx(4 / 0.005)
     assert told["cpu_s_per_item"] == pytest.approx(0.005 / 2 / 4)
     assert told["calls"] >= 662
+
+
+def test_a_model_that_really_sleeps_5_ms_takes_no_less():
+    found = take_turns({"sleeps": lambda: time.sleep(0.005)}, time_s=0.2, samples=20)["sleeps"]
+    assert min(found.latencies_s) >= 0.005  # a machine may wake it late, never early
+    assert found.cpu_s < sum(found.latencies_s)  # sleeping takes no processor time
 
 
 def test_a_machine_that_drifts_changes_speeds_and_not_ratios():

@@ -11,6 +11,7 @@ from unitcost.jobs.measure_model import Measured, summary_rows
 from unitcost.measure.result_files import ResultFile, named
 from unitcost.report.model import Section
 from unitcost.report.plan_page import PlanPage, bar_chart, table
+from unitcost.units import MIB
 
 
 def model_page(measured: Measured, demand: Demand) -> PlanPage:
@@ -38,33 +39,50 @@ def model_data(measured: Measured, demand: Demand) -> dict[str, Any]:
 
 def speed_section(result: ResultFile) -> Section:
     """How fast each option was, with ranges."""
-    rows = [_speed(result, option) for option in result.options]
-    heads = ["option", "p50 ms", "of rounds", "p90 ms", "p99 ms", "min ms", "per s", "CPU ms", "MiB", "times as fast"]
+    turns = table(
+        ["option", "p50 ms", "of rounds", "p99 ms", "times as fast"],
+        [_turns(result, o) for o in result.options],
+    )
+    needs = table(
+        ["option", "min ms", "p90 ms", "per s", "CPU ms", "MiB", "file MiB"],
+        [_needs(result, o) for o in result.options],
+    )
     bars = [
         (named(result, o), float(o["timing"]["ratio"]["median"])) for o in result.options if o["timing"].get("ratio")
     ]
     chart = bar_chart("speed", "Times as fast per item as the first", bars, "x")
     notes = (
-        "p50, p90 and p99 are of one call; CPU time and the rate are per item.",
+        "p50, p90, p99 and min are of one call; CPU time and the rate are per item; MiB: largest resident memory.",
         "of rounds: lowest and highest median of a round. times as fast: per item, against the first option of its runtime in the same"
         " rounds, with the range of most rounds; on a shared machine only these ratios can be trusted.",
         "Without a p99 there were too few calls to tell one; the number in brackets is missing.",
     )
     return Section(
         key="speed", title="Speed", question="How fast is each, in which precision?", notes=notes, charts=(chart,),
-        tables=(table(heads, rows),),
+        tables=(turns, needs),
     )  # fmt: skip
 
 
-def _speed(result: ResultFile, option: dict[str, Any]) -> list[str]:
+def _turns(result: ResultFile, option: dict[str, Any]) -> list[str]:
     timing = option["timing"]
-    ratio = timing.get("ratio") or {"low": 1.0, "median": 1.0, "high": 1.0}
+    ratio = timing.get("ratio")
     return [
         named(result, option), _ms(timing["percentiles"]["p50"]["latency_s"]),
-        f"{_ms(timing['p50_low_s'])} to {_ms(timing['p50_high_s'])}", _late(timing, "p90"), _late(timing, "p99"),
-        _ms(timing["min_s"]), f"{timing['per_s']:,.0f}", _ms(timing["cpu_s_per_item"]),
-        memory_words(option.get("memory_bytes")), f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})",
+        f"{_ms(timing['p50_low_s'])}–{_ms(timing['p50_high_s'])}", _late(timing, "p99"),
+        f"{_times(ratio['median'])} ({_times(ratio['low'])}–{_times(ratio['high'])})" if ratio else "–",
     ]  # fmt: skip
+
+
+def _needs(result: ResultFile, option: dict[str, Any]) -> list[str]:
+    timing = option["timing"]
+    return [
+        named(result, option), _ms(timing["min_s"]), _late(timing, "p90"), f"{timing['per_s']:,.0f}", _ms(timing["cpu_s_per_item"]),
+        memory_words(option.get("memory_bytes")), f"{option['model_bytes'] / MIB:.1f}",
+    ]  # fmt: skip
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def _ms(seconds: float) -> str:
