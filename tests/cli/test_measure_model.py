@@ -188,6 +188,20 @@ def test_a_runtime_that_dies_keeps_the_others(tmp_path: Path, monkeypatch: pytes
     assert "said nothing for" in done.output
 
 
+def test_a_model_runs_in_the_runtimes_that_open_it(tmp_path: Path):
+    data, _ = labelled(tmp_path / "data.npz")
+    good = str(linear(tmp_path / "m.onnx", np.eye(4)))
+    (tmp_path / "m.pt2").write_bytes(b"no program")
+    short = ("--data", str(data), "--time", "1s", "--samples", "5", "--json")
+    both = ("model", good, f"other={tmp_path / 'm.pt2'}", "--runtimes", "ort,torch", *short)
+    measured = json.loads(run(*both).stdout)["measured"]
+    assert [(option["model"], option["runtime"]) for option in measured] == [("m", "ort"), ("other", "torch")]
+    assert measured[1]["failure"]  # torch is missing, or cannot read it; the model has no row in ort
+    alone = json.loads(run("model", good, "--runtimes", "ort,torch", *short).stdout)
+    assert [f["why"] for f in alone["failures"]] == ["torch: opens .pt2 and .pt and .ts, and no model is such a file"]
+    assert "torch" in run("model", str(tmp_path / "m.pt2"), *short, code=1).output
+
+
 def test_nothing_that_runs_is_an_error_with_every_reason(tmp_path: Path):
     data, _ = labelled(tmp_path / "data.npz")
     done = run(

@@ -29,7 +29,7 @@ def session_options(command: Command) -> Command:
         click.option("--spin", is_flag=True, help="Threads wait busily."),
         text_option("--threads", default="1", show_default=True, metavar="N,N", help="Threads of a call."),
         text_option("--batch", default="1", show_default=True, metavar="N,N", help="Items of a call."),
-        text_option("--runtimes", metavar="NAMES", help="ort,openvino,tract,torch.  [default: what is installed]"),
+        text_option("--runtimes", metavar="NAMES", help="ort,openvino,tract,torch.  [default: what is installed and opens the models]"),
         click.option("--margin", type=float, help="Loss against the reference that is allowed, such as 0.01."),
         text_option("--reference", metavar="NAME", help="Option or model that others are held against.  [default: the first]"),
         text_option("--metric", metavar="NAME", help="accuracy, f1, auc, rmse, mae, exact-match, or FILE.py:FUNCTION."),
@@ -49,7 +49,7 @@ def session_of(models: Mapping[str, Path], said: Mapping[str, Any]) -> Session:
     from unitcost.measure.bench_run import Session
 
     return Session(
-        models=models, data=said["data"], runtimes=runtimes_of(said["runtimes"]), label=said["label"],
+        models=models, data=said["data"], runtimes=runtimes_of(said["runtimes"], models.values()), label=said["label"],
         batches=counts(said["batch"], "--batch"), threads=counts(said["threads"], "--threads"), spin=said["spin"],
         output=said["output"], time_s=seconds(said["time_text"], "--time"), samples=said["samples"], instance=said["instance"],
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from unitcost.facts.options import Choice, Limits
 from unitcost.jobs.compare import Judging, Terms, compare, metric_of
 from unitcost.jobs.measured_options import options_of
 from unitcost.jobs.workspace import Workspace
-from unitcost.measure.bench_run import Session, installed_runtimes, run_session
+from unitcost.measure.bench_run import Session, run_session, runtimes_for
 from unitcost.measure.item_table import Items
 from unitcost.measure.result_files import ResultFile, items_of, named
 from unitcost.measure.runtimes import RUNTIMES
@@ -57,7 +57,9 @@ def models_of(sources: Sequence[str]) -> dict[str, Path]:
         name, mark, rest = source.partition("=")
         path = Path(rest if mark and not Path(source).exists() else source)
         if not path.is_file():
-            raise BadFile("there is no such model", where=str(path), mend="give the path of an .onnx file")
+            raise BadFile(
+                "there is no such model", where=str(path), mend="give the path of an .onnx, .pt2 or TorchScript file"
+            )
         name = name if mark and path == Path(rest) else path.stem
         if name in found:
             raise BadFile(f"two models are called `{name}`", where=str(path), mend="name them: NAME=PATH")
@@ -65,9 +67,9 @@ def models_of(sources: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def runtimes_of(text: str) -> list[str]:
-    """Runtimes of a text like `ort,openvino`; empty = those that are installed."""
-    names = [name.strip() for name in text.split(",") if name.strip()] or installed_runtimes()
+def runtimes_of(text: str, models: Iterable[Path] = ()) -> list[str]:
+    """Runtimes of a text like `ort,openvino`; empty = those that are installed and open some of the models."""
+    names = [name.strip() for name in text.split(",") if name.strip()] or runtimes_for(models)
     for name in names:
         if name not in RUNTIMES:
             raise UnknownName("runtime", name, RUNTIMES)
@@ -97,11 +99,9 @@ def measure_model(
         said(f"wrote {out}")
     result = ResultFile(path=out or Path("measured"), found=found)
     if not result.options:
-        reasons = [reason for _, reason in result.failures] + found["failures"]
-        raise UnitcostError(
-            f"nothing could be measured: {'; '.join(dict.fromkeys(reasons)) or 'no option ran'}",
-            mend="check the model and its inputs, or ask for another --runtime",
-        )
+        reasons = "; ".join(dict.fromkeys([*(reason for _, reason in result.failures), *found["failures"]]))
+        mend = "" if "Mend: " in reasons else "check the model and its inputs, or ask for other --runtimes"
+        raise UnitcostError(f"nothing could be measured: {reasons or 'no option ran'}", mend=mend)
     return ranked(result, terms)
 
 

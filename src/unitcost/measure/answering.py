@@ -22,11 +22,12 @@ def answer_all(model: Running, feeds: Mapping[str, Array], batch: int, *, output
         When there is no such output, it has another number of items, or holds NaN.
     """
     items = len(next(iter(feeds.values())))
-    place = _place(model.output_names, output)
     found = []
     for start in range(0, items, batch):
         taken = np.arange(start, start + batch) % items if items < start + batch else np.arange(start, start + batch)
-        out = np.asarray(model.run({name: column[taken] for name, column in feeds.items()})[place])
+        outputs = model.run({name: column[taken] for name, column in feeds.items()})
+        place = _place(model.output_names, output)  # some files tell their outputs with the first answer only
+        out = np.asarray(outputs[place])
         if out.ndim == 0 or len(out) != batch:
             raise UnitcostError(
                 f"{model.output_names[place]} has shape {out.shape} for a batch of {batch}",

@@ -94,8 +94,12 @@ def run_session(session: Session, now: datetime, said: Callable[[str], None]) ->
 
 def _runtime(session: Session, name: str, said: Callable[[str], None]) -> dict[str, Any]:
     """Everything in one runtime, in a process of its own; what it left when it died is kept."""
+    models = _meant_for(name, session)
+    if not models:
+        why = f"{name}: opens {' and '.join(RUNTIMES[name].suffixes)}, and no model is such a file"
+        return {"runtime": name, "options": [], "anchors": [], "answers": {}, "failure": why}
     job = Job(
-        runtime=name, models={key: str(path) for key, path in session.models.items()}, data=str(session.data),
+        runtime=name, models=models, data=str(session.data),
         batches=session.batches, threads=session.threads, spin=session.spin, label=session.label, output=session.output,
         is_score=session.is_score, time_s=session.time_s / len(session.runtimes), samples=session.samples,
     )  # fmt: skip
@@ -108,6 +112,15 @@ def _runtime(session: Session, name: str, said: Callable[[str], None]) -> dict[s
     if failure:
         found["failure"] = f"{name}: {failure}"
     return found
+
+
+def _meant_for(name: str, session: Session) -> dict[str, str]:
+    """Models that a runtime can open, and those that none of the session can: their reason is told."""
+    known = {suffix for each in session.runtimes for suffix in RUNTIMES[each].suffixes}
+    return {
+        key: str(path) for key, path in session.models.items()
+        if path.suffix in RUNTIMES[name].suffixes or path.suffix not in known
+    }  # fmt: skip
 
 
 def _child(module: Sequence[str], patience_s: float, said: Callable[[str], None]) -> str:
@@ -176,8 +189,8 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def installed_runtimes() -> list[str]:
-    """Runtimes whose library is there; ONNX Runtime is always asked for."""
-    return [
-        name for name, found in RUNTIMES.items() if name == "ort" or (found.is_installed and ".onnx" in found.suffixes)
-    ]
+def runtimes_for(models: Iterable[Path]) -> list[str]:
+    """Runtimes that open some of these files and whose library is there; the first that opens them in any case."""
+    suffixes = {path.suffix for path in models} or {".onnx"}
+    meant = [name for name, found in RUNTIMES.items() if suffixes & set(found.suffixes)] or ["ort"]
+    return [name for name in meant if RUNTIMES[name].is_installed] or meant[:1]

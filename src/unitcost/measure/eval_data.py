@@ -11,7 +11,7 @@ import numpy as np
 
 from unitcost.errors import BadFile, UnitcostError
 from unitcost.measure.item_table import TRUTH
-from unitcost.measure.runtimes.running import Array, Input
+from unitcost.measure.runtimes.running import AS_GIVEN, Array, Input
 from unitcost.measure.tables import read_rows
 
 _LABELS = ("y", "yte", "y_test", "labels", *TRUTH, "category", "class")
@@ -104,7 +104,7 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
 
 def fitted(column: Array, given: Input, where: str) -> Array:
     """Items in the type and shape of an input."""
-    made = column.astype(object if given.dtype == "str" else given.dtype)
+    made = _typed(column, given)
     if given.shape and made.ndim < len(given.shape):
         made = made.reshape(made.shape + (1,) * (len(given.shape) - made.ndim))
     if len(given.shape) == 2 and made.ndim > 2:
@@ -124,6 +124,12 @@ def fitted(column: Array, given: Input, where: str) -> Array:
             f"the input `{given.name}` holds NaN or infinity", where=where, mend="clean the items, or leave them out"
         )
     return made
+
+
+def _typed(column: Array, given: Input) -> Array:
+    if given.dtype == AS_GIVEN:
+        return column.astype(np.float32) if column.dtype.kind == "f" else column
+    return column.astype(object if given.dtype == "str" else given.dtype)
 
 
 def _npz(path: Path) -> dict[str, Any]:

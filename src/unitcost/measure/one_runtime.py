@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from unitcost.errors import UnitcostError
 from unitcost.measure.anchors import write_anchors
 from unitcost.measure.answering import answer_all, answers
 from unitcost.measure.eval_data import EvalData, read_eval
@@ -104,10 +103,6 @@ def _prepare(option: dict[str, Any], job: Job, data: EvalData, found: dict[str, 
 
 
 def _open(used: Runtime, path: Path, option: Mapping[str, Any]) -> Running:
-    if path.suffix not in used.suffixes:
-        raise UnitcostError(
-            f"`{used.name}` opens {' and '.join(used.suffixes)}", where=str(path), mend="use another --runtime"
-        )
     return used.open(
         path, Setting(threads=int(option["threads"]), batch=int(option["batch"]), spin=bool(option["spin"]))
     )
@@ -140,18 +135,19 @@ def _stored(said: Array, kept: dict[str, Any]) -> str:
 
 
 def _anchors(job: Job, folder: Path, found: dict[str, Any]) -> dict[str, Callable[[], object]]:
-    subjects = {}
-    for anchor in write_anchors(folder):
+    subjects: dict[str, Callable[[], object]] = {}
+    used = runtime(job.runtime)
+    if not used.is_installed:
+        return subjects
+    for anchor in write_anchors(folder, used.suffixes):
         row: dict[str, Any] = {"name": anchor.name, "runtime": job.runtime, "failure": ""}
         found["anchors"].append(row)
         try:
-            if anchor.path.suffix in runtime(job.runtime).suffixes:
-                opened = runtime(job.runtime).open(
-                    anchor.path, Setting(threads=1, batch=anchor.shape[0], spin=job.spin)
-                )
-                x = np.random.default_rng(1).standard_normal(anchor.shape).astype(np.float32)
-                row["precision"] = opened.about({"x": x}).precision
-                subjects[anchor.name] = _caller(opened, [{"x": x}])
+            opened = used.open(anchor.path, Setting(threads=1, batch=anchor.shape[0], spin=job.spin))
+            x = np.random.default_rng(1).standard_normal(anchor.shape).astype(np.float32)
+            feeds = {opened.inputs[0].name: x}
+            row["precision"] = opened.about(feeds).precision
+            subjects[anchor.name] = _caller(opened, [feeds])
         except Exception as error:  # a runtime may raise anything; it fails this anchor, not the others
             row["failure"] = reason(error)
     return subjects

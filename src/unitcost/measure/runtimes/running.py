@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: Type of an input of which a file says nothing: that of the data.
+AS_GIVEN = "as given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
