@@ -117,3 +117,62 @@ def test_what_teaches_nothing_is_refused():
 
 def test_each_form_says_what_it_is():
     assert all(form.what for form in FORMS.values())
+
+
+def network(path: Path, *, gemm: bool, layers: int = 4) -> Path:
+    """Layers that each turn the features by 90 degrees, and a linear head of three classes behind them."""
+    turn = np.zeros((4, 4), np.float32)
+    turn[[0, 1, 2, 3], [1, 2, 3, 0]] = 1
+    head = np.random.default_rng(5).standard_normal((4, 3)).astype(np.float32)
+    nodes, name = [], "x"
+    for number in range(layers):
+        nodes.append(helper.make_node("MatMul", [name, "turn"], [f"h{number}"], name=f"/layer.{number}/MatMul"))
+        name = f"h{number}"
+    if gemm:
+        nodes.append(helper.make_node("Gemm", [name, "head", "offset"], ["logits"], name="/head", transB=1))
+    else:
+        nodes.append(helper.make_node("MatMul", [name, "head"], ["product"], name="/head/MatMul"))
+        nodes.append(helper.make_node("Add", ["product", "offset"], ["logits"], name="/head/Add"))
+    nodes.append(helper.make_node("Softmax", ["logits"], ["shares"], name="/softmax", axis=1))
+    graph = helper.make_graph(
+        nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4])],
+        [helper.make_tensor_value_info("shares", TensorProto.FLOAT, ["N", 3])],
+        [
+            numpy_helper.from_array(turn, "turn"), numpy_helper.from_array(head.T.copy() if gemm else head, "head"),
+            numpy_helper.from_array(np.array([0.5, -0.5, 0.0], np.float32), "offset"),
+        ],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
+@pytest.mark.parametrize("gemm", [True, False])
+def test_a_head_is_fitted_again_to_what_the_original_says(tmp_path: Path, gemm: bool):
+    model, x = network(tmp_path / "network.onnx", gemm=gemm), items(features=4)
+    made = make_forms(Given(model=model, calibration={"x": items(features=4, seed=2)}), ["fewer-layers"], tmp_path)
+    assert made.failed == {}
+    assert made.notes["fewer-layers"] == (
+        "2 of 4 layers; head refitted on 300 items, to what the original says of them"
+    )
+    # the layers that are left out only turn the features, so a head that is fitted again makes up for them
+    assert float((said(made.files["fewer-layers"], x) == said(model, x)).mean()) > 0.98
+    bare = make_forms(Given(model=model, calibration={}), ["fewer-layers"], tmp_path)
+    assert "head not refitted: there are no inputs" in bare.notes["fewer-layers"]
+    assert float((said(bare.files["fewer-layers"], x) == said(model, x)).mean()) < 0.9
+
+
+def test_a_head_is_fitted_to_labels_where_there_are_some(tmp_path: Path):
+    model, x = network(tmp_path / "network.onnx", gemm=True), items(features=4)
+    learnt = items(600, features=4, seed=3)
+    given = Given(model=model, calibration={"x": learnt}, labels=learnt[:, :3].argmax(axis=1))
+    made = make_forms(given, ["fewer-layers"], tmp_path)
+    assert made.notes["fewer-layers"].endswith("on 600 items, to their labels")
+    assert float((said(made.files["fewer-layers"], x) == x[:, :3].argmax(axis=1)).mean()) > 0.95
+    missing = Given(model=model, calibration={"x": learnt}, labels=np.zeros(600, dtype=np.int64))
+    assert "what the original says" in make_forms(missing, ["fewer-layers"], tmp_path).notes["fewer-layers"]
+
+
+def test_a_model_without_a_linear_head_keeps_what_it_has(tmp_path: Path):
+    given = Given(model=stack(tmp_path / "stack.onnx", 4), calibration={"x": np.zeros((5, 2), np.float32)})
+    made = make_forms(given, ["fewer-layers"], tmp_path)
+    assert made.notes["fewer-layers"] == "2 of 4 layers; head not refitted: the last layer is not linear"

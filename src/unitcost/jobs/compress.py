@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from unitcost.jobs.compare import Terms
 from unitcost.jobs.measure_model import Measured, measure_model
 from unitcost.jobs.workspace import Workspace
@@ -67,24 +69,38 @@ def compress(
     """
     recipe.folder.mkdir(parents=True, exist_ok=True)
     data = read_eval(session.data, label=session.label)
-    looked_at = _inputs(recipe.model, data, recipe.calibration)
-    made = make_forms(Given(model=recipe.model, calibration=looked_at), recipe.forms, recipe.folder, said)
+    looked_at, labels = _looked_at(recipe.model, data, recipe.calibration)
+    given = Given(model=recipe.model, calibration=looked_at, labels=labels, output=session.output)
+    made = make_forms(given, recipe.forms, recipe.folder, said)
     if recipe.is_distilled:
         made = _with_students(recipe, data, looked_at, session, made, said)
     models = {ORIGINAL: recipe.model, **made.files, **dict(recipe.students)}
     terms = replace(terms, limits=replace(terms.limits, reference=terms.limits.reference or ORIGINAL))
-    session = replace(session, models=models, failed=made.failed)
+    session = replace(session, models=models, failed=made.failed, notes=made.notes)
     return measure_model(workspace, session, terms, out=out, said=said)
 
 
-def _inputs(model: Path, data: EvalData, file: Path | None) -> dict[str, Array]:
-    """Inputs that may be looked at: those of a file, else the calibration array beside the data, else none."""
+def _looked_at(model: Path, data: EvalData, file: Path | None) -> tuple[dict[str, Array], Array | None]:
+    """Inputs that may be looked at and their classes: those of a file, else the arrays beside the data, else none."""
     inputs = runtime("ort").open(model, Setting()).inputs
     if file is not None:
-        return read_eval(file).feeds(inputs)
+        given = read_eval(file)
+        return given.feeds(inputs), _places(given.labels, data.labels, given.items)
     if data.calibration is None or len(inputs) != 1:
-        return {}
-    return replace(data, columns={inputs[0].name: data.calibration}).feeds(inputs)
+        return {}, None
+    beside = replace(data, columns={inputs[0].name: data.calibration})
+    return beside.feeds(inputs), _places(data.calibration_labels, data.labels, beside.items)
+
+
+def _places(labels: Array | None, known: Array | None, items: int) -> Array | None:
+    """Classes by place: names in the alphabetical order of those in the data; None where they are no classes."""
+    if labels is None or known is None or len(labels) != items:
+        return None
+    if labels.dtype.kind in "USO":
+        names = np.unique(known.astype(str))
+        texts = labels.astype(str)
+        return np.searchsorted(names, texts) if np.isin(texts, names).all() else None
+    return labels.astype(np.int64) if np.array_equal(labels, np.round(labels)) else None
 
 
 def _with_students(
@@ -96,7 +112,7 @@ def _with_students(
     said: Callable[[str], None],
 ) -> Made:
     """Students of what the original answers to inputs without labels."""
-    taught = _inputs(recipe.model, data, recipe.unlabelled) if recipe.unlabelled else looked_at
+    taught = _looked_at(recipe.model, data, recipe.unlabelled)[0] if recipe.unlabelled else looked_at
     if not taught:
         return replace(
             made, failed={**made.failed, "student": "there are no inputs without labels: give --unlabelled FILE"}
@@ -107,7 +123,9 @@ def _with_students(
         trained = make_each(students(taught, answered), recipe.model.stem, recipe.folder, said)
     except Exception as error:  # a converter may raise anything; its reason is a row of the answer
         return replace(made, failed={**made.failed, "student": reason(error)})
-    return Made(files=made.files | trained.files, failed=made.failed | trained.failed)
+    return Made(
+        files=made.files | trained.files, failed=made.failed | trained.failed, notes=made.notes | trained.notes
+    )  # fmt: skip
 
 
 def forms_of(text: str) -> tuple[str, ...]:

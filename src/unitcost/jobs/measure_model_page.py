@@ -18,7 +18,9 @@ def model_page(measured: Measured, demand: Demand) -> PlanPage:
     """Page of a session."""
     result = measured.result
     compared = compare_page(measured.choice, demand, measured.limits, title="Measured models")
-    sections = [speed_section(result), *compared.sections, machine_section(result), failure_section(result)]
+    sections = [
+        speed_section(result), *compared.sections, forms_section(result), machine_section(result), failure_section(result)
+    ]  # fmt: skip
     titled = f"quality is {measured.quality_metric}; " if measured.quality_metric else ""
     return replace(
         compared, subtitle=f"{titled}{compared.subtitle}", sections=tuple(section for section in sections if section)
@@ -92,6 +94,17 @@ def _ms(seconds: float) -> str:
 def _late(timing: dict[str, Any], name: str) -> str:
     late = timing["percentiles"][name]
     return _ms(late["latency_s"]) if late["bound_s"] is not None else f"– ({late['missing']})"
+
+
+def forms_section(result: ResultFile) -> Section | None:
+    """How the forms of a model were made."""
+    made = {o["model"]: o.get("made", "") for o in result.options if o.get("made")}
+    if not made:
+        return None
+    rows = [[name, how] for name, how in made.items()]
+    return Section(
+        key="forms", title="Forms", question="How was each made?", tables=(table(["form", "how"], rows, numbers=2),)
+    )
 
 
 def machine_section(result: ResultFile) -> Section:

@@ -47,6 +47,8 @@ class Session:
         Name under which this machine is rented; empty = not told.
     failed
         Forms that could not be made, and why; they become rows.
+    notes
+        How models were made.
     """
 
     models: Mapping[str, Path]
@@ -62,6 +64,7 @@ class Session:
     samples: int = 662
     instance: str = ""
     failed: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_session(session: Session, now: datetime, said: Callable[[str], None]) -> dict[str, Any]:
@@ -83,6 +86,7 @@ def run_session(session: Session, now: datetime, said: Callable[[str], None]) ->
     _add_memory(options, session)
     for option in options:
         option["model_sha256"] = _sha256(Path(option.pop("path")))
+        option["made"] = session.notes.get(option["model"], "")
     return {
         "schema_version": SCHEMA, "kind": KIND, "unitcost": version("unitcost"), "measured_at": now.isoformat(timespec="seconds"),
         "machine": machine(session.instance) | {"during": between(before, weather())}, "data": _data(data, session.data),

@@ -16,6 +16,7 @@ from unitcost.measure.tables import read_rows
 
 _LABELS = ("y", "yte", "y_test", "labels", *TRUTH, "category", "class")
 _INPUTS = ("X", "Xte", "X_test", "x", "inputs", "data", "text")
+_CALIBRATION_LABELS = ("ytr", "y_train", "calibration_labels")
 _CALIBRATION = ("Xtr", "X_train", "x_train", "calibration")
 
 
@@ -29,8 +30,8 @@ class EvalData:
         Name -> one entry per item.
     labels
         What is right, or None.
-    calibration
-        Inputs that may be looked at while a model is made smaller, or None.
+    calibration, calibration_labels
+        Inputs that may be looked at while a model is made smaller, and what is right for them, or None.
     source
         Where they come from.
     """
@@ -39,6 +40,7 @@ class EvalData:
     labels: Array | None
     calibration: Array | None
     source: str
+    calibration_labels: Array | None = None
 
     @property
     def items(self) -> int:
@@ -94,12 +96,15 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
     name = label or next((name for name in _LABELS if name in columns), "")
     labels = columns.pop(name, None)
     calibration = columns.pop(next((n for n in _CALIBRATION if n in columns), ""), None)
+    calibration_labels = columns.pop(next((n for n in _CALIBRATION_LABELS if n in columns), ""), None)
     columns = {key: column for key, column in columns.items() if labels is None or len(column) == len(labels)}
     if not columns or not len(next(iter(columns.values()))):
         raise BadFile("holds no items", where=str(path), mend="give inputs, and labels of the same number")
     if len({len(column) for column in columns.values()}) > 1:
         raise BadFile("columns are of unlike length", where=str(path), mend="name the labels with --label")
-    return EvalData(columns=columns, labels=labels, calibration=calibration, source=str(path))
+    return EvalData(
+        columns=columns, labels=labels, calibration=calibration, source=str(path), calibration_labels=calibration_labels
+    )
 
 
 def fitted(column: Array, given: Input, where: str) -> Array:

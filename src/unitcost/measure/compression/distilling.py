@@ -20,7 +20,7 @@ _TERMS = 20_000
 _LOCALE = "C.UTF-8"
 
 
-def students(teacher_inputs: Mapping[str, Array], said: Array) -> dict[str, Callable[[Path], None]]:
+def students(teacher_inputs: Mapping[str, Array], said: Array) -> dict[str, Callable[[Path], str | None]]:
     """Students that fit the inputs: name -> function that trains one and writes it.
 
     Parameters

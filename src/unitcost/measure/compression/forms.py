@@ -34,14 +34,20 @@ class Given:
         File of the model.
     calibration
         Inputs that may be looked at: name -> items; empty where none are given.
+    labels
+        Their classes by place, or None.
+    output
+        Output with the answer; empty = the first that has one.
     """
 
     model: Path
     calibration: Mapping[str, Array]
+    labels: Array | None = None
+    output: str = ""
 
 
-#: Writes a form of a model into a file.
-Make = Callable[[Given, Path], None]
+#: Writes a form of a model into a file; answers what is to be said of it beside what its table says.
+Make = Callable[[Given, Path], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,14 @@ from typing import Any
 
 from unitcost.errors import UnitcostError
 from unitcost.measure.compression.forms import Given
+from unitcost.measure.compression.heads import refit
 
 #: Where exporters write the number of a layer into the name of a node.
 _LAYER = re.compile(r"(?:^|[/.])(?:layers?|blocks?|h)[./_](\d+)(?=[/.]|$)")
 
 
-def fewer_layers(given: Given, to: Any, *, kept_share: float = 0.5) -> None:
-    """Half of the layers: what read the last one reads the last one that is kept.
+def fewer_layers(given: Given, to: Any, *, kept_share: float = 0.5) -> str:
+    """Half of the layers: what read the last one reads the last one that is kept; answers how the head was fitted again.
 
     Raises
     ------
@@ -46,8 +47,10 @@ def fewer_layers(given: Given, to: Any, *, kept_share: float = 0.5) -> None:
     weights = [tensor for tensor in model.graph.initializer if tensor.name in used]
     del model.graph.initializer[:]
     model.graph.initializer.extend(weights)
+    how = refit(model, given)
     onnx.checker.check_model(model)
     onnx.save(model, str(to))
+    return f"{kept} of {len(layers)} layers; {how}"
 
 
 def _passed_on(graph: Any, layer: list[Any], given: Given) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from unitcost.errors import UnknownName
@@ -24,17 +24,18 @@ FORMS: Mapping[str, Form] = {
         Form(name="fp16", make=forms.float16, what="16-bit floats"),
         Form(name="slim", make=forms.slim, what="the same numbers with fewer operations"),
         Form(name="pruned", make=forms.pruned, what="half of each weight matrix set to zero, to compare"),
-        Form(name="fewer-layers", make=fewer_layers, what="half of the layers, to compare"),
+        Form(name="fewer-layers", make=fewer_layers, what="half of the layers, the last linear layer fitted again"),
     )
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Forms that were made, by name, and why others were not."""
+    """Forms that were made, by name, why others were not, and what is to be said of those that were."""
 
     files: dict[str, Path]
     failed: dict[str, str]
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 def make_forms(given: Given, names: Sequence[str], folder: Path, said: Callable[[str], None] = lambda _: None) -> Made:
@@ -54,26 +55,27 @@ def make_forms(given: Given, names: Sequence[str], folder: Path, said: Callable[
         if name not in FORMS:
             raise UnknownName("form", name, FORMS)
     makers = {name: FORMS[name].make for name in names or FORMS}
-    calls: dict[str, Callable[[Path], None]] = {name: _bound(make, given) for name, make in makers.items()}
+    calls: dict[str, Callable[[Path], str | None]] = {name: _bound(make, given) for name, make in makers.items()}
     return make_each(calls, given.model.stem, folder, said)
 
 
 def make_each(
-    makers: Mapping[str, Callable[[Path], None]], stem: str, folder: Path, said: Callable[[str], None]
+    makers: Mapping[str, Callable[[Path], str | None]], stem: str, folder: Path, said: Callable[[str], None]
 ) -> Made:
     """Call each maker with its file; whatever one raises is the reason of that one."""
     files: dict[str, Path] = {}
     failed: dict[str, str] = {}
+    notes: dict[str, str] = {}
     for name, make in makers.items():
         said(f"making {name}")
         to = folder / f"{stem}.{name}.onnx"
         try:
-            make(to)
+            notes[name] = make(to) or (FORMS[name].what if name in FORMS else "")
             files[name] = to
         except Exception as error:  # a converter may raise anything; its reason is a row of the answer
             failed[name] = reason(error)
-    return Made(files=files, failed=failed)
+    return Made(files=files, failed=failed, notes=notes)
 
 
-def _bound(make: forms.Make, given: Given) -> Callable[[Path], None]:
+def _bound(make: forms.Make, given: Given) -> Callable[[Path], str | None]:
     return lambda to: make(given, to)
