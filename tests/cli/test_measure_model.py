@@ -121,6 +121,60 @@ def test_a_session_without_anchors_is_refused(session: Path, tmp_path: Path):
     assert "anchors were not run" in run("merge", str(session), bare, code=1).output
 
 
+def changed(file: str, to: Path, change) -> str:
+    """A result file with a change made to what it holds."""
+    found = json.loads(Path(file).read_text())
+    change(found)
+    to.write_text(json.dumps(found))
+    return str(to)
+
+
+def test_sessions_with_other_anchors_or_versions_are_refused(session: Path, tmp_path: Path):
+    other = invented(session, "other", 1.0, tmp_path)
+
+    def one_anchor(found) -> None:
+        found["anchors"] = [a for a in found["anchors"] if a["name"] == "anchor-conv"]
+
+    def failed_anchor(found) -> None:
+        found["anchors"][0]["failure"] = "out of memory"
+
+    def other_suite(found) -> None:
+        found["anchors"][0]["suite"] = 2
+
+    def other_version(found) -> None:
+        for option in found["options"]:
+            option["version"] = "0.1"
+
+    def no_options(found) -> None:
+        del found["options"][0]["timing"]["quantiles_s"]
+
+    for change, words in (
+        (one_anchor, "anchor-matmul and anchor-pointwise did not run in ort"), (failed_anchor, "anchor-matmul did not run"),
+        (other_suite, "suite 2"), (other_version, "ort is 0.1 here and"), (no_options, "a part is missing"),
+    ):  # fmt: skip
+        bad = changed(other, tmp_path / "bad.json", change)
+        assert words in " ".join(run("merge", str(session), bad, code=1).output.split())
+        compared = CliRunner().invoke(cli, ["compare", str(session), bad, "--usd-per-hour", "1"])
+        assert compared.exit_code == 1
+        assert words in compared.output
+    mixed = changed(other, tmp_path / "bad.json", other_version)
+    run("merge", str(session), mixed, "--mixed-versions")
+
+
+def test_an_option_that_answers_otherwise_elsewhere_has_a_quality_of_its_own(session: Path, tmp_path: Path):
+    def worse(found) -> None:
+        good = found["options"][0]
+        found["answers"]["worse"] = [0] * len(found["truth"])
+        good["answers"] = "worse"
+
+    there = changed(invented(session, "there", 2.0, tmp_path), tmp_path / "there.json", worse)
+    answer = json.loads(run("merge", str(session), there, "--usd-per-hour", "here=1", "--usd-per-hour", "there=1",
+                            "--json").stdout)  # fmt: skip
+    qualities = {option["label"]: option["quality"] for option in answer["options"]}
+    assert qualities["good/ort/b1/t1 (fp32)@here"] == 1.0
+    assert qualities["good/ort/b1/t1 on there (fp32)@there"] < 0.5
+
+
 def test_a_machine_that_nobody_measured_is_an_estimate_with_its_range(session: Path, tmp_path: Path):
     base, other = invented(session, "base", 1.0, tmp_path), invented(session, "other", 2.0, tmp_path)
     done = run(

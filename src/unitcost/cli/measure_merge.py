@@ -24,6 +24,8 @@ from unitcost.cli.options import FilePath, text_option, workspace_options
               help="A machine that nobody measured; FILE is a session on it with the anchors.")  # fmt: skip
 @click.option("--with", "tables", multiple=True, type=FilePath(exists=True, dir_okay=False),
               help="Table of further options, as for `unitcost compare`.")  # fmt: skip
+@click.option("--mixed-versions", "are_versions_mixed", is_flag=True,
+              help="Let sessions have run in other versions of a runtime.")  # fmt: skip
 @text_option("--metric", metavar="NAME", help="As for `unitcost measure model`.")
 @text_option("--reference", metavar="NAME", help="Option that others are held against.")
 @click.option("--margin", type=float, help="Loss against the reference that is allowed, such as 0.01.")
@@ -52,6 +54,7 @@ def command(files: tuple[Path, ...], as_json: bool, html: Path | None, **said: A
     merged = merge(
         files, Terms(demand=demand, limits=limits, judging=judging, price=price), names=pairs(said["names"], "--machine"),
         estimates={name: file for name, _, file in (text.partition("=") for text in said["estimates"])},
+        are_versions_mixed=said["are_versions_mixed"],
         more=[option for table in said["tables"] for option in read_options(table).options],
     )  # fmt: skip
     page, data = merge_page(merged, demand, limits), merge_data(merged, demand, limits)

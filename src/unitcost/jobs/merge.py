@@ -12,7 +12,7 @@ from unitcost.errors import BadSetting
 from unitcost.facts.options import Choice, Limits, Option
 from unitcost.jobs.compare import PriceOf, Terms, compare
 from unitcost.jobs.measured_options import options_of
-from unitcost.measure.result_files import ResultFile, check_anchors, items_of, read_result
+from unitcost.measure.result_files import ResultFile, check_anchors, items_of, read_result, told_apart
 
 #: An estimated speed may be so many times off: with the anchors run on that machine, and without.
 ANCHORED, GUESSED = 1.3, 2.0
@@ -31,7 +31,7 @@ class Merged:
 
 def merge(
     files: Sequence[Path], terms: Terms, *, names: Mapping[str, str] | None = None,
-    estimates: Mapping[str, str] | None = None, more: Sequence[Option] = (),
+    estimates: Mapping[str, str] | None = None, more: Sequence[Option] = (), are_versions_mixed: bool = False,
 ) -> Merged:  # fmt: skip
     """Rank the options of several files.
 
@@ -43,14 +43,16 @@ def merge(
         Machine that nobody measured -> file of a session on it that ran the anchors, or empty.
     more
         Options from elsewhere, such as an API, that take part.
+    are_versions_mixed
+        Whether sessions may have run in other versions of a runtime.
 
     Raises
     ------
     BadFile
-        When a session has no anchors: its speeds cannot be set beside others'.
+        When a session lacks the anchors or ran in another version: its speeds cannot be set beside others'.
     """
-    results = [_named(read_result(file), names or {}) for file in files]
-    check_anchors(results)
+    results = told_apart([_named(read_result(file), names or {}) for file in files])
+    check_anchors(results, are_versions_mixed=are_versions_mixed)
     limits, price = terms.limits, terms.price
     options = [option for result in results for option in options_of(result, limits, price)]
     guessed = [

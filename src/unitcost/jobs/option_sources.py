@@ -11,7 +11,7 @@ from unitcost.facts.options import Limits, Option
 from unitcost.jobs.measured_options import options_of
 from unitcost.measure.item_table import Items, read_items
 from unitcost.measure.option_table import read_options
-from unitcost.measure.result_files import check_anchors, is_result_file, items_of, read_result
+from unitcost.measure.result_files import check_anchors, is_result_file, items_of, read_result, told_apart
 
 
 def gather(
@@ -25,7 +25,7 @@ def gather(
     BadSetting
         When answers per item come from a file of the bench and from a table too.
     """
-    results = [read_result(file) for file in files if is_result_file(file)]
+    results = told_apart([read_result(file) for file in files if is_result_file(file)])
     if len(results) > 1:
         check_anchors(results)
     tables = [file for file in files if not is_result_file(file)]

@@ -15,6 +15,8 @@ import numpy as np
 from unitcost.errors import MissingLibrary
 from unitcost.measure.runtimes.running import Array
 
+#: Number of this set of models; sessions with another set cannot be set side by side.
+SUITE = 1
 _OPSET = 13
 _IR = 8
 #: Name -> shape of the one input.

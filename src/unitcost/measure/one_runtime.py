@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from unitcost.measure.anchors import write_anchors
+from unitcost.measure.anchors import SUITE, write_anchors
 from unitcost.measure.answering import answer_all, answers
 from unitcost.measure.eval_data import EvalData, read_eval
 from unitcost.measure.reasons import reason
@@ -140,7 +140,7 @@ def _anchors(job: Job, folder: Path, found: dict[str, Any]) -> dict[str, Callabl
     if not used.is_installed:
         return subjects
     for anchor in write_anchors(folder, used.suffixes):
-        row: dict[str, Any] = {"name": anchor.name, "runtime": job.runtime, "failure": ""}
+        row: dict[str, Any] = {"name": anchor.name, "suite": SUITE, "runtime": job.runtime, "failure": ""}
         found["anchors"].append(row)
         try:
             opened = used.open(anchor.path, Setting(threads=1, batch=anchor.shape[0], spin=job.spin))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unitcost.errors import BadFile
+from unitcost.measure.anchors import SHAPES, SUITE
 from unitcost.measure.bench_run import KIND, SCHEMA
 from unitcost.measure.item_table import Items
 
 _NEEDED = ("machine", "data", "options", "anchors")
+_OPTION = ("name", "model", "runtime", "batch", "threads", "precision", "version")
+_TIMING = ("percentiles", "per_s", "quantiles_s", "min_s", "cpu_s_per_item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,8 @@ class ResultFile:
         """Anchor -> median time of a call in a runtime. [s]."""
         return {
             anchor["name"]: float(anchor["timing"]["percentiles"]["p50"]["latency_s"])
-            for anchor in self.found["anchors"] if anchor["runtime"] == runtime and anchor.get("timing")
+            for anchor in self.found["anchors"]
+            if anchor["runtime"] == runtime and anchor.get("timing") and not anchor.get("failure")
         }  # fmt: skip
 
 
@@ -75,24 +79,89 @@ def read_result(path: Path) -> ResultFile:
             where=str(path),
             mend="measure again",
         )
+    _check_rows(found, path)
     return ResultFile(path=path, found=found)
 
 
-def check_anchors(results: Sequence[ResultFile]) -> None:
+def _check_rows(found: dict[str, Any], path: Path) -> None:
+    """Refuse rows that a session would not have written."""
+    try:
+        for option in found["options"]:
+            if not option["failure"] and option.get("timing"):
+                _ = [option[name] for name in _OPTION], [option["timing"][name] for name in _TIMING]
+        for anchor in found["anchors"]:
+            if anchor.get("timing"):
+                _ = anchor["name"], anchor["runtime"], float(anchor["timing"]["percentiles"]["p50"]["latency_s"])
+        _ = found["machine"]["cpu"], found["data"]["sha256"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(
+            f"a part is missing or of another form: {error}",
+            where=str(path),
+            mend="use the file as `unitcost measure model --out` wrote it",
+        ) from error
+
+
+def check_anchors(results: Sequence[ResultFile], *, are_versions_mixed: bool = False) -> None:
     """Refuse a session whose speeds cannot be set beside those of others.
+
+    Parameters
+    ----------
+    are_versions_mixed
+        Whether sessions may have run in other versions of a runtime.
 
     Raises
     ------
     BadFile
-        When it timed options in a runtime in which no anchor ran.
+        When an anchor did not run in a runtime in which options were timed, the anchors are not those of this program, or
+        sessions ran in other versions of a runtime: its speed is not told apart from that of the machine.
     """
     for result in results:
-        for option in result.options:
-            if not result.anchors(option["runtime"]):
+        for runtime in dict.fromkeys(option["runtime"] for option in result.options):
+            _check_suite(result, runtime)
+    seen: dict[str, tuple[str, Path]] = {}
+    for result in results:
+        for option in result.options if not are_versions_mixed else ():
+            version, file = seen.setdefault(option["runtime"], (option["version"], result.path))
+            if version != option["version"]:
                 raise BadFile(
-                    "the anchors were not run in this session, so it cannot be compared with others",
-                    where=str(result.path), mend="measure again; the anchors run by themselves",
+                    f"{option['runtime']} is {option['version']} here and {version} in {file.name}, so machines and versions"
+                    " cannot be told apart",
+                    where=str(result.path), mend="measure again in one version, or merge them with --mixed-versions",
                 )  # fmt: skip
+
+
+def _check_suite(result: ResultFile, runtime: str) -> None:
+    """The anchors of this program, all of them, ran in a runtime."""
+    missing = [name for name in SHAPES if name not in result.anchors(runtime)]
+    suites = {anchor.get("suite", SUITE) for anchor in result.found["anchors"]} - {SUITE}
+    if len(missing) == len(SHAPES):
+        what = f"the anchors were not run in {runtime} in this session, so it cannot be compared with others"
+    elif missing:
+        what = f"{' and '.join(missing)} did not run in {runtime}, so this session cannot be compared with others"
+    elif suites:
+        what = f"the anchors are of suite {suites.pop()}, this program has suite {SUITE}"
+    else:
+        return
+    raise BadFile(what, where=str(result.path), mend="measure again; the anchors run by themselves")
+
+
+def told_apart(results: Sequence[ResultFile]) -> list[ResultFile]:
+    """Sessions in which options of one name have one answer to each item.
+
+    An option that answered otherwise in a later session is called after its machine too: its quality is its own.
+    """
+    said: dict[str, object] = {}
+    found = []
+    for result in results:
+        rows = []
+        for option in result.found["options"]:
+            is_same = option["failure"] or said.setdefault(named(result, option), option.get("answers")) == option.get(
+                "answers"
+            )
+            where = result.machine or result.path.stem
+            rows.append(option if is_same else {**option, "name": f"{option['name']} on {where}"})
+        found.append(replace(result, found={**result.found, "options": rows}))
+    return found
 
 
 def items_of(results: Sequence[ResultFile]) -> Items | None:
