@@ -26,13 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from false_accepts import show
 from unitcost import money
 from unitcost.economics.caching.near import NearHits, cosine, near_hits, unit_vectors
-from unitcost.economics.quality.bootstrap import Pair, verdict
 from unitcost.economics.quality.choosing import label
-from unitcost.economics.quality.metrics import metric
-from unitcost.economics.quality.paired import decide
-from unitcost.economics.quality.several import holm
 from unitcost.facts.options import Choice, Demand, Limits, Option
 from unitcost.jobs.compare import Judging, compare
 from unitcost.jobs.measured_options import options_of
@@ -48,47 +45,6 @@ USD_PER_HOUR = Decimal("0.10")  # an invented price; it is the same for all, so 
 FORMS = ("dynamic-s8", "static-qdq", "fewer-layers", "pruned")
 CACHE_LEVEL = 0.95
 LENGTH = 24
-
-
-def coverage(studies: int) -> list[dict[str, Any]]:
-    """How often an option that is worse by exactly the margin is accepted. [shares]."""
-    rng = np.random.default_rng(7)
-    spread = 0.06
-    shares = [(spread + MARGIN) / 2, (spread - MARGIN) / 2, 1 - spread]
-    rows = []
-    for items in (500, 1000, 3000):
-        counts = rng.multinomial(items, shares, size=studies)
-        paired = np.mean([decide(int(b), int(c), items, MARGIN).outcome == "not worse" for b, c, _ in counts])
-        point = np.mean((counts[:, 0] - counts[:, 1]) / items <= MARGIN)
-        drawn = [bootstrap_bound(int(b), int(c), items) for b, c, _ in counts[: studies // 50]]
-        exact = [decide(int(b), int(c), items, MARGIN).high for b, c, _ in counts[: studies // 50]]
-        rows.append({
-            "items": items, "paired": float(paired), "point_value": float(point),
-            "bootstrap": float(np.mean([bound < MARGIN for bound in drawn])),
-            "bound_gap_points": 100 * float(np.mean(np.abs(np.subtract(drawn, exact)))),
-        })  # fmt: skip
-    return rows
-
-
-def bootstrap_bound(only_reference: int, only_option: int, items: int) -> float:
-    """Upper bound of the loss by the paired bootstrap."""
-    reference, option = np.ones(items), np.ones(items)
-    option[:only_reference] = 0
-    reference[only_reference : only_reference + only_option] = 0
-    pair = Pair(reference=reference, option=option, truth=np.ones(items))
-    return verdict(metric("score"), pair, MARGIN, resamples=2_000).high
-
-
-def twenty_bad(studies: int) -> float:
-    """How often any of twenty options that are all worse by the margin is accepted by Holm. [share]."""
-    rng = np.random.default_rng(8)
-    shares = [0.035, 0.025, 0.94]
-    found = 0
-    for _ in range(studies):
-        counts = rng.multinomial(1000, shares, size=20)
-        together = holm({str(n): decide(int(b), int(c), 1000, MARGIN) for n, (b, c, _) in enumerate(counts)})
-        found += any(each.outcome == "not worse" for each in together.values())
-    return found / studies
 
 
 def read_texts(path: Path) -> tuple[list[str], np.ndarray]:
@@ -234,19 +190,12 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=0, help="test items; 0 = all")
     parser.add_argument("--time", type=float, default=60.0, help="time of the turns [s]")
     parser.add_argument("--studies", type=int, default=20_000)
+    parser.add_argument("--metric-studies", type=int, default=0, help="studies of each metric that is no share; slow")
     parser.add_argument("--coverage-only", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     begun = time.perf_counter()
-    found: dict[str, Any] = {"coverage": coverage(arguments.studies), "twenty_bad": twenty_bad(arguments.studies // 20)}
-    print(
-        f"{'items':>6}{'paired':>9}{'point':>9}{'bootstrap':>11}{'bound gap':>11}   accepted at a true loss of the margin"
-    )
-    for row in found["coverage"]:
-        print(
-            f"{row['items']:6}{row['paired']:9.2%}{row['point_value']:9.2%}{row['bootstrap']:11.2%}{row['bound_gap_points']:8.3f} pt"
-        )
-    print(f"twenty bad options together, by Holm: {found['twenty_bad']:.2%}")
+    found: dict[str, Any] = show(arguments.studies, arguments.metric_studies)
     if not arguments.coverage_only:
         if arguments.models is None:
             parser.error("--models is needed, or --coverage-only")

@@ -31,6 +31,8 @@ class Metric:
         1 when more is better, -1 when less is.
     is_share_right
         Whether an item is right or wrong, so that the discordant counts decide.
+    is_by_class
+        Whether labels only name classes, so that numbers may stand for texts.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Metric:
     per_item: Callable[[Answers, Answers], NDArray[np.float64]] | None = None
     sign: int = 1
     is_share_right: bool = False
+    is_by_class: bool = False
 
 
 def metric(name: str) -> Metric:
@@ -72,16 +75,15 @@ def f1(answers: Answers, truth: Answers) -> float:
     -----
     ``2*tp / (2*tp + fp + fn)`` per class; a class that neither occurs nor is predicted does not count.
     """
-    classes = np.unique(np.concatenate([answers, truth]))
-    is_binary = classes.dtype.kind in "iufb" and set(classes.tolist()) <= {0, 1}
-    if is_binary:
-        classes = np.array([1])
-    scores = []
-    for label in classes:
-        said, is_so = answers == label, truth == label
-        either = said.sum() + is_so.sum()
-        scores.append(2.0 * float((said & is_so).sum()) / float(either) if either else 0.0)
-    return float(np.mean(scores))
+    if answers.dtype.kind not in "iufb" or truth.dtype.kind not in "iufb":
+        answers, truth = (np.char.strip(column.astype(str)) for column in (answers, truth))
+    classes, found = np.unique(np.concatenate([answers, truth]), return_inverse=True)
+    said, is_so = found[: len(answers)], found[len(answers) :]
+    right = np.bincount(said[said == is_so], minlength=len(classes))
+    scores = 2 * right / np.bincount(found, minlength=len(classes))
+    if classes.dtype.kind in "iufb" and set(classes.tolist()) <= {0, 1}:
+        return float(scores[-1]) if classes[-1] == 1 else 0.0
+    return float(scores.mean())
 
 
 def auc(scores: Answers, truth: Answers) -> float:
@@ -126,7 +128,7 @@ METRICS: Mapping[str, Metric] = {
     for found in (
         Metric(name="accuracy", score=_mean(equal), per_item=equal, is_share_right=True),
         Metric(name="exact-match", score=_mean(equal), per_item=equal, is_share_right=True),
-        Metric(name="f1", score=f1),
+        Metric(name="f1", score=f1, is_by_class=True),
         Metric(name="auc", score=auc),
         Metric(name="rmse", score=lambda answers, truth: float(np.sqrt(np.mean(_squared(answers, truth)))), sign=-1),
         Metric(name="mae", score=_mean(_absolute), per_item=_absolute, sign=-1),
