@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from unitcost.facts.qualities import CacheHits
 from unitcost.facts.verdicts import Verdict
+from unitcost.money import ZERO
 from unitcost.units import PER_THOUSAND
 
 #: What a speed stands on; an estimate is never recommended.
@@ -39,6 +41,10 @@ class Option:
         Number format that the runtime really computed in; empty when that is not told.
     basis
         What the speed stands on.
+    added_usd_per_unit
+        What each unit costs besides, such as the lookup of a cache. [USD]
+    cache, fronts
+        What a cache did, and the name of the option that it stands in front of; None and empty without a cache.
     """
 
     name: str
@@ -53,6 +59,9 @@ class Option:
     precision: str = ""
     basis: OptionBasis = "stated"
     note: str = ""
+    added_usd_per_unit: Decimal = ZERO
+    cache: CacheHits | None = None
+    fronts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +101,8 @@ class Limits:
         Least quality, or None.
     is_more_better
         Whether a higher value of the metric is the better one.
+    is_share_right
+        Whether quality is a share of right answers, or may be taken for one; what is wrong is counted only then.
     reference
         Option whose quality must be kept within the margin of the verdicts; empty = none.
     error_cost_usd
@@ -102,6 +113,7 @@ class Limits:
     memory_bytes: int | None = None
     bar: float | None = None
     is_more_better: bool = True
+    is_share_right: bool = True
     reference: str = ""
     error_cost_usd: Decimal | None = None
 

@@ -9,7 +9,8 @@ from typing import Any
 from unitcost import money
 from unitcost.economics.quality.choosing import label
 from unitcost.economics.quality.paired import accepted_by_point
-from unitcost.facts.options import Choice, Demand, Limits, Ranked
+from unitcost.economics.quality.totals import wilson
+from unitcost.facts.options import Choice, Demand, Limits, Option, Ranked
 from unitcost.facts.verdicts import Verdict
 from unitcost.report.model import Chart, Section
 from unitcost.report.palette import colours
@@ -30,7 +31,7 @@ def compare_page(
         tiles.append(PlanTile(name=f"USD per {demand.unit}", value=amount(best.total_usd), beside=_range(best)))
     return PlanPage(
         title=title, subtitle=_asked(demand, limits), tiles=tuple(tiles),
-        sections=tuple(s for s in (_options(choice, demand, limits), _verdicts(choice), _ruled_out(choice)) if s),
+        sections=tuple(s for s in (_options(choice, demand, limits), _verdicts(choice), _caches(choice), _ruled_out(choice)) if s),
         messages=choice.notes if choice.cheapest else (choice.reason, *choice.notes),
     )  # fmt: skip
 
@@ -62,7 +63,7 @@ def _row_data(row: Ranked) -> dict[str, Any]:
         "items": option.items or None, "infra_usd": _text(row.infra_usd), "error_share": row.error_share,
         "total_usd": _text(row.total_usd), "total_low_usd": _text(row.total_low_usd),
         "total_high_usd": _text(row.total_high_usd), "break_even_error_usd": _text(row.break_even_error_usd),
-        "on_front": row.on_front, "verdict": _verdict_data(row.verdict),
+        "cache": _cache_data(option), "on_front": row.on_front, "verdict": _verdict_data(row.verdict),
         "ruled_out": [{"by": out.by, "why": out.why} for out in row.ruled_out],
     }  # fmt: skip
 
@@ -74,6 +75,18 @@ def _verdict_data(verdict: Verdict | None) -> dict[str, Any] | None:
         "outcome": verdict.outcome, "loss": verdict.loss, "low": verdict.low, "high": verdict.high,
         "margin": verdict.margin, "p_not_worse": verdict.p_not_worse, "items": verdict.items,
         "spread": verdict.spread, "needs_more": verdict.needs_more, "method": verdict.method,
+    }  # fmt: skip
+
+
+def _cache_data(option: Option) -> dict[str, Any] | None:
+    hits = option.cache
+    if hits is None:
+        return None
+    return {
+        "fronts": option.fronts, "threshold": hits.threshold, "requests": hits.requests, "hits": hits.hits,
+        "changed": hits.changed, "changed_interval": list(wilson(hits.changed, hits.hits)) if hits.hits else None,
+        "wrong": hits.wrong if hits.judged else None,
+        "wrong_interval": list(wilson(hits.wrong, hits.judged)) if hits.judged else None,
     }  # fmt: skip
 
 
@@ -155,6 +168,31 @@ def _verdicts(choice: Choice) -> Section | None:
         key="quality", title="Quality", question="Is it not worse than the reference by more than the margin?",
         tables=(table(heads, rows, numbers=2),), notes=notes,
     )  # fmt: skip
+
+
+def _caches(choice: Choice) -> Section | None:
+    found = {row.option.name: row.option.cache for row in choice.ranked if row.option.cache is not None}
+    if not found:
+        return None
+    rows = [
+        [name, f"{hits.hits / hits.requests:.1%} of {hits.requests:,}", share_words(hits.changed, hits.hits),
+         share_words(hits.wrong, hits.judged)]
+        for name, hits in found.items()
+    ]  # fmt: skip
+    notes = (
+        "changed: the model would have answered otherwise; wrong: not the right answer; both of the hits, with 95 %.",
+        "Costs count what is asked of the model and the lookups; latencies are those of misses.",
+    )
+    return Section(
+        key="caches", title="Caches", question="How often does a stored answer stand in, and is it another one?",
+        tables=(table(["option", "hits", "changed", "wrong"], rows),), notes=notes,
+    )  # fmt: skip
+
+
+def share_words(count: int, of: int) -> str:
+    """Share with its 95 % interval; a dash where nothing was counted."""
+    low, high = wilson(count, of)
+    return f"{count / of:.1%} ({low:.1%} to {high:.1%})" if of else "–"
 
 
 def _luck(verdicts: Sequence[Verdict]) -> tuple[str, ...]:

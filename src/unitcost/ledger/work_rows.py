@@ -14,6 +14,7 @@ import duckdb
 from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
 from unitcost.facts.measured import GaugeRow, HeldSpan
+from unitcost.facts.qualities import MeasuredQuality
 from unitcost.facts.rules import WorkBilling
 from unitcost.facts.runs import HeldLife, Run
 from unitcost.facts.spend import Selection, SpendRow
@@ -199,6 +200,17 @@ class WorkRows:
         """Versions of models, each with the run that made it where that is known."""
         sql = "SELECT DISTINCT model_version, run FROM model_versions ORDER BY ALL"
         return [(row[0], row[1]) for row in self._con.execute(sql).fetchall()]
+
+    def qualities(self) -> list[MeasuredQuality]:
+        """The last value of each metric of each subject and data set, under all names of the subject."""
+        sql = query("qualities").format(workloads=query("current_workloads"))
+        return [
+            MeasuredQuality(
+                names=tuple(dict.fromkeys(name for name in row[:3] if name)), metric=row[3], value=row[4], items=row[5],
+                data_set=row[6], measured_at=_utc(row[7]),
+            )
+            for row in self._con.execute(sql).fetchall()
+        ]  # fmt: skip
 
     def lives(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:
         """Workload -> what its lives held; under the short name too where no other workload has the same."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitcost.errors import BadFile
-from unitcost.measure.tables import Row, column, read_rows
+from unitcost.measure.tables import read_columns
 
 ITEM = ("item", "id", "row", "request_id")
 TRUTH = ("truth", "label", "target", "targets", "ground_truth", "expected")
@@ -35,14 +35,21 @@ class Items:
         Option -> one entry per item.
     truth
         What is right; None where the answers are scores already.
+    scored_by
+        Column that the scores were read from; empty where it is found by its name.
     """
 
     names: tuple[str, ...]
     answers: dict[str, NDArray[Any]]
     truth: NDArray[Any] | None
+    scored_by: str = ""
 
 
-def read_items(sources: Sequence[str]) -> Items:
+#: What one option answered: the items, and an answer to each.
+_Told = tuple[list[str], list[Any]]
+
+
+def read_items(sources: Sequence[str], *, score: str = "") -> Items:
     """Answers of all options.
 
     Parameters
@@ -50,103 +57,142 @@ def read_items(sources: Sequence[str]) -> Items:
     sources
         Paths of tables: wide (`item,truth,OPTION,OPTION...`) or long (`item,option,answer[,truth]`); or `NAME=PATH`, a
         table of one option, such as MLflow's `eval_results_table.json`.
+    score
+        Column that holds a score per item, in long tables and tables of one option; it takes the place of the answers.
 
     Raises
     ------
     BadFile
         When a table is of neither form, or options have answered different items.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, _Told] = {}
     truth: dict[str, Any] = {}
+    scored = False
     for source in sources:
         name, mark, rest = source.partition("=")
-        path = Path(rest if mark and not Path(source).exists() else source)
-        rows = read_rows(path)
-        if mark and path == Path(rest):
-            rows = [{**row, "option": name} for row in rows]
-        _take(rows, path, found, truth)
-    return _aligned(found, truth, ", ".join(sources))
+        is_path = not mark or Path(source).exists()
+        table = read_columns(Path(source if is_path else rest))
+        where = source if is_path else rest
+        if not is_path:
+            table["option"] = [name] * len(next(iter(table.values())))
+        scored = scored or (bool(score) and score in table)
+        for option, told in _answers(table, where, score).items():
+            if option in found:
+                raise BadFile(f"{option} is answered for in two tables", where=where, mend="give its answers once")
+            found[option] = told
+        _take_labels(table, truth, where)
+    return _aligned(found, {} if scored else truth, ", ".join(sources), score if scored else "")
 
 
-def _take(rows: list[dict[str, Any]], path: Path, found: dict[str, dict[str, Any]], truth: dict[str, Any]) -> None:
-    truths = column(rows, TRUTH)
-    if column(rows, OPTION):
-        _take_long(rows, path, found)
-    else:
-        options = [name for name in rows[0] if name not in _NEITHER]
-        if not options:
-            raise BadFile("has no column with answers", where=str(path), mend="name a column after each option")
-        for name in options:
-            _put(found.setdefault(name, {}), [(_item(row, n), row[name]) for n, row in enumerate(rows)], path)
-    if truths:
-        counts: dict[str, int] = {}
-        for row in rows:
-            name = str(row.get(column(rows, OPTION), ""))
-            counts[name] = counts.get(name, -1) + 1
-            truth[_item(row, counts[name])] = row[truths]
+def _column(table: Mapping[str, list[Any]], names: Sequence[str]) -> str:
+    return next((name for name in names if name in table), "")
 
 
-def _take_long(rows: Sequence[Row], path: Path, found: dict[str, dict[str, Any]]) -> None:
-    options, answers = column(rows, OPTION), _answer_column(rows)
+def _answers(table: Mapping[str, list[Any]], where: str, score: str) -> dict[str, _Told]:
+    """Option -> items and answers."""
+    options = _column(table, OPTION)
+    if not options:
+        names = [name for name in table if name not in _NEITHER and name]
+        if not names:
+            raise BadFile("has no column with answers", where=where, mend="name a column after each option")
+        items = _items(table)
+        return {name: (items, table[name]) for name in names}
+    answers = score if score in table else _answer_column(table)
     if not answers:
         mend = f"call the column with the answers one of: {', '.join(ANSWER)}"
-        raise BadFile("has no column with answers", where=str(path), mend=mend)
-    grouped: dict[str, list[tuple[str, Any]]] = {}
-    for row in rows:
-        mine = grouped.setdefault(str(row[options]), [])
-        mine.append((_item(row, len(mine)), row[answers]))
-    for name, cells in grouped.items():
-        _put(found.setdefault(name, {}), cells, path)
+        raise BadFile("has no column with answers", where=where, mend=mend)
+    found: dict[str, _Told] = {}
+    items = _items(table, by=options)
+    for item, option, cell in zip(items, table[options], table[answers], strict=True):
+        mine = found.setdefault(str(option), ([], []))
+        mine[0].append(item)
+        mine[1].append(cell)
+    return found
 
 
-def _answer_column(rows: Sequence[Row]) -> str:
+def _answer_column(table: Mapping[str, list[Any]]) -> str:
     """Column of answers; MLflow calls a score `METRIC/v1/score`."""
-    return column(rows, ANSWER) or next((name for name in rows[0] if name.endswith("/score")), "")
+    return _column(table, ANSWER) or next((name for name in table if name.endswith("/score")), "")
 
 
-def _put(into: dict[str, Any], cells: Sequence[tuple[str, Any]], path: Path) -> None:
-    for item, cell in cells:
-        if item in into:
-            raise BadFile(f"item {item!r} is answered twice by one option", where=str(path), mend="give each item once")
-        into[item] = cell
+def _items(table: Mapping[str, list[Any]], by: str = "") -> list[str]:
+    """Items of the rows; without a name they are counted, for each value of the column `by` anew."""
+    name = _column(table, ITEM)
+    if name:
+        return [str(item) for item in table[name]]
+    if not by:
+        return [str(place) for place in range(len(next(iter(table.values()))))]
+    counts: dict[Any, int] = {}
+    found = []
+    for option in table[by]:
+        counts[option] = counts.get(option, -1) + 1
+        found.append(str(counts[option]))
+    return found
 
 
-def _item(row: Row, place: int) -> str:
-    name = next((name for name in ITEM if name in row), "")
-    return str(row[name]) if name else str(place)
+def _take_labels(table: Mapping[str, list[Any]], truth: dict[str, Any], where: str) -> None:
+    labels = _column(table, TRUTH)
+    if not labels:
+        return
+    for item, label in zip(_items(table, by=_column(table, OPTION)), table[labels], strict=True):
+        if truth.setdefault(item, label) != label:
+            raise BadFile(
+                f"item {item!r} has two labels, {truth[item]!r} and {label!r}",
+                where=where,
+                mend="give each item one label",
+            )
 
 
-def _aligned(found: dict[str, dict[str, Any]], truth: dict[str, Any], where: str) -> Items:
-    first = next(iter(found.values()))
-    for name, answers in found.items():
-        odd = answers.keys() ^ first.keys()
+def _aligned(found: dict[str, _Told], truth: dict[str, Any], where: str, scored_by: str) -> Items:
+    first = next(iter(found))
+    names = found[first][0]
+    columns = {first: found[first][1]}
+    places: dict[str, int] = {}
+    for option, (items, cells) in found.items():
+        if items == names and option != first and places:
+            columns[option] = cells
+            continue
+        mine = {item: place for place, item in enumerate(items)}
+        if len(mine) != len(items):
+            twice = next(item for place, item in enumerate(items) if mine[item] != place)
+            raise BadFile(f"item {twice!r} is answered twice by {option}", where=where, mend="give each item once")
+        places = places or mine
+        odd = mine.keys() ^ places.keys()
         if odd:
             raise BadFile(
-                f"{name} has answered other items than {next(iter(found))}: {', '.join(sorted(odd)[:3])}", where=where,
+                f"{option} has answered other items than {first}: {', '.join(sorted(odd)[:3])}", where=where,
                 mend="give the answers of all options to the same items",
             )  # fmt: skip
-    missing = [item for item in first if item not in truth]
-    if truth and missing:
-        raise BadFile(
-            f"item {missing[0]!r} has no label", where=where, mend="label every item, or none and give scores"
-        )
-    names = tuple(first)
+        columns[option] = [cells[mine[name]] for name in names]
+    missing = next((item for item in names if item not in truth), None) if truth else None
+    if missing is not None:
+        raise BadFile(f"item {missing!r} has no label", where=where, mend="label every item, or none and give scores")
+    labels = [truth[name] for name in names] if truth else None
+    *arrays, last = _arrays([*columns.values(), labels or []], where)
     return Items(
-        names=names, answers={option: _array([answers[n] for n in names], where) for option, answers in found.items()},
-        truth=_array([truth[n] for n in names], where) if truth else None,
-    )  # fmt: skip
+        names=tuple(names),
+        answers=dict(zip(columns, arrays, strict=True)),
+        truth=last if truth else None,
+        scored_by=scored_by,
+    )
 
 
-def _array(cells: Sequence[Any], where: str) -> NDArray[Any]:
-    """Cells as numbers where all are numbers, else as text."""
-    if any(cell is None or str(cell).strip() == "" for cell in cells):
+def _arrays(columns: Sequence[Sequence[Any]], where: str) -> list[NDArray[Any]]:
+    """Columns as numbers where all cells of all of them are numbers, else all as text, so that they can be compared."""
+    if any(cell is None or cell == "" or cell != cell for column in columns for cell in column):
         raise BadFile(
             "an answer is empty", where=where, mend="leave the item out for every option, or count it as wrong"
         )
     try:
-        numbers = np.array([_RIGHT.get(str(cell).strip().lower(), cell) for cell in cells], dtype=np.float64)
+        numbers = [_numbers(column) for column in columns]
     except (TypeError, ValueError):
-        return np.array([str(cell) for cell in cells])
-    if not np.isfinite(numbers).all():
+        return [np.array([str(cell).strip() for cell in column]) for column in columns]
+    if not all(np.isfinite(column).all() for column in numbers):
         raise BadFile("an answer is not a finite number", where=where, mend="count it as wrong, or leave the item out")
     return numbers
+
+
+def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
+    values = {cell: _RIGHT.get(str(cell).strip().lower(), cell) for cell in set(cells)}
+    numbers = {cell: float(value) for cell, value in values.items()}
+    return np.fromiter((numbers[cell] for cell in cells), dtype=np.float64, count=len(cells))

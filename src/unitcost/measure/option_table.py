@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -32,15 +32,17 @@ _MEMORIES: Mapping[str, int] = {
     "memory_gb": GB,
 }
 _LATENCY = re.compile(r"(?P<name>p\d{2,4})_(?P<unit>ms|s)")
+#: Other columns that are understood.
+_WORDS = ("usd_per_hour", "precision", "basis", "note")
 _BASES = ("measured", "stated", "estimated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionTable:
-    """Options of a file, and the column that holds their quality; empty when none does."""
+    """Options of a file, and the columns that hold their quality; empty when none does."""
 
     options: tuple[Option, ...]
-    quality_column: str
+    quality_columns: tuple[str, ...]
 
 
 def read_options(
@@ -72,8 +74,9 @@ def read_options(
     if not column(rows, NAMES):
         mend = f"name the options in a column called one of: {', '.join(NAMES)}"
         raise BadFile("has no column with the names of options", where=str(path), mend=mend)
-    options = tuple(_option(row, f"{path}:{place + 2}", usd_per_hour) for place, row in kept)
-    return OptionTable(options=options, quality_column=column(rows, QUALITIES))
+    options = [_option(row, f"{path}:{place + 2}", usd_per_hour) for place, row in kept]
+    qualities = tuple(name for name in QUALITIES if any(_first(row, (name,)) for _, row in kept))
+    return OptionTable(options=tuple(_told_apart(options, [row for _, row in kept])), quality_columns=qualities)
 
 
 def _option(row: Row, where: str, usd_per_hour: Decimal | None) -> Option:
@@ -81,14 +84,37 @@ def _option(row: Row, where: str, usd_per_hour: Decimal | None) -> Option:
     basis = str(row.get("basis") or "stated")
     if basis not in _BASES:
         raise UnknownName("basis", basis, _BASES, where=where)
-    items = _number(row, _first(row, ITEMS), where)
+    items = _least(row, _first(row, ITEMS), where, 0)
+    name = str(row.get(column([row], NAMES)) or "").strip()
+    if not name:
+        raise BadFile("an option has no name", where=where, mend="name each option, or leave the row out")
     return Option(
-        name=str(row[column([row], NAMES)]), machine=str(row.get(column([row], MACHINES)) or ""),
+        name=name, machine=str(row.get(column([row], MACHINES)) or ""),
         usd_per_hour=usd_per_hour if hourly is None else hourly, usd_per_unit=_unit_price(row, where),
-        per_s=_number(row, _first(row, SPEEDS), where), latencies_s=_latencies(row, where), memory_bytes=_memory(row, where),
+        per_s=_above_zero(row, _first(row, SPEEDS), where), latencies_s=_latencies(row, where), memory_bytes=_memory(row, where),
         quality=_number(row, _first(row, QUALITIES), where), items=int(items or 0), precision=str(row.get("precision") or ""),
         basis=cast(OptionBasis, basis), note=str(row.get("note") or ""),
     )  # fmt: skip
+
+
+def _told_apart(options: list[Option], rows: Sequence[Row]) -> list[Option]:
+    """Options; where several have one name and machine, the settings in which they differ stand for the machine."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, option in enumerate(options):
+        groups.setdefault((option.name, option.machine), []).append(place)
+    for places in groups.values():
+        for setting in (name for name in rows[0] if len(places) > 1 and not _is_known(name)):
+            if len({str(rows[place].get(setting)) for place in places}) > 1:
+                for place in places:
+                    told = f"{setting}={rows[place].get(setting)}"
+                    machine = f"{options[place].machine} {told}".strip()
+                    options[place] = replace(options[place], machine=machine)
+    return options
+
+
+def _is_known(name: str) -> bool:
+    known = (*NAMES, *MACHINES, *SPEEDS, *QUALITIES, *ITEMS, *_UNIT_PRICES, *_MEMORIES, *_WORDS)
+    return name in known or _LATENCY.fullmatch(name) is not None
 
 
 def _same(cell: Any, value: str) -> bool:
@@ -113,14 +139,33 @@ def _number(row: Row, name: str, where: str) -> float | None:
     return value
 
 
+def _least(row: Row, name: str, where: str, least: float) -> float | None:
+    value = _number(row, name, where)
+    if value is not None and value < least:
+        raise BadFile(
+            f"{name} is {row[name]}, below {least:g}", where=where, mend="look at the measurement it comes from"
+        )
+    return value
+
+
+def _above_zero(row: Row, name: str, where: str) -> float | None:
+    value = _least(row, name, where, 0)
+    if value == 0:
+        raise BadFile(f"{name} is 0: what makes nothing has no price per unit", where=where, mend="leave the row out")
+    return value
+
+
 def _money(row: Row, name: str, where: str) -> Decimal | None:
     text = str(row.get(name) if row.get(name) is not None else "").strip()
     if not text:
         return None
     try:
-        return money.parse_amount(text)
+        value = money.parse_amount(text)
     except ValueError as error:
         raise BadFile(f"{name}: {error}", where=where, mend="write amounts with '.' decimals") from error
+    if value < 0:
+        raise BadFile(f"{name} is {text}, below zero", where=where, mend="give what it costs, zero or more")
+    return value
 
 
 def _unit_price(row: Row, where: str) -> Decimal | None:
@@ -133,7 +178,7 @@ def _unit_price(row: Row, where: str) -> Decimal | None:
 
 def _memory(row: Row, where: str) -> int | None:
     name = _first(row, tuple(_MEMORIES))
-    value = _number(row, name, where)
+    value = _least(row, name, where, 0)
     return None if value is None else round(value * _MEMORIES[name])
 
 
@@ -141,7 +186,7 @@ def _latencies(row: Row, where: str) -> tuple[tuple[str, float], ...]:
     found = []
     for name in row:
         match = _LATENCY.fullmatch(str(name))
-        value = _number(row, _first(row, (name,)), where) if match else None
+        value = _least(row, _first(row, (name,)), where, 0) if match else None
         if match and value is not None:
             found.append((match["name"], value / (MILLISECONDS_PER_SECOND if match["unit"] == "ms" else 1)))
     return tuple(found)

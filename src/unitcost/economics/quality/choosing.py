@@ -103,7 +103,7 @@ def _rank(
 ) -> Ranked:
     served = totals.infra(option, demand)
     verdict = verdicts.get(label(option)) or verdicts.get(option.name)
-    share = _error_share(option, verdict, reference)
+    share = _error_share(option, verdict, reference, limits)
     row = Ranked(
         option=option, replicas=served.replicas, infra_usd=served.usd, error_share=share, total_usd=served.usd,
         total_low_usd=served.usd, total_high_usd=served.usd, verdict=verdict,
@@ -113,10 +113,12 @@ def _rank(
     return _with_errors(row, demand, limits) if limits.error_cost_usd is not None else row
 
 
-def _error_share(option: Option, verdict: Verdict | None, reference: Option | None) -> float | None:
+def _error_share(option: Option, verdict: Verdict | None, reference: Option | None, limits: Limits) -> float | None:
     """Share of wrong answers, where quality is a share of right ones; from the paired loss where that is better."""
+    if not limits.is_share_right:
+        return None
     if option.quality is not None and 0 <= option.quality <= 1:
-        return float(totals.exact(1.0) - totals.exact(option.quality))
+        return float(money.subtract(Decimal(1), totals.exact(option.quality)))
     if verdict is not None and reference is not None and reference.quality is not None:
         return 1 - reference.quality + verdict.loss
     return None
@@ -147,7 +149,12 @@ def _break_even(
     if reference is None or reference is option or infra_usd is None or demand.per != PER_THOUSAND:
         return None  # a token is no answer that could be wrong
     theirs = totals.infra(reference, demand).usd
-    if theirs is None or option.quality is None or reference.quality is None or not limits.is_more_better:
+    if (
+        theirs is None
+        or option.quality is None
+        or reference.quality is None
+        or not (limits.is_more_better and limits.is_share_right)
+    ):
         return None
     more = money.subtract(totals.exact(reference.quality), totals.exact(option.quality))
     saved = money.subtract(theirs, infra_usd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from statistics import NormalDist
 
@@ -32,8 +32,16 @@ def infra(option: Option, demand: Demand) -> Infra:
     Notes
     -----
     With traffic: ``replicas * usd_per_hour * 24 / (per_day / per)`` where ``replicas = ceil(peak / per_s)``, at least one:
-    a replica is rented whole. Without: ``usd_per_hour / (per_s * 3600 * utilisation / per)``.
+    a replica is rented whole. Without: ``usd_per_hour / (per_s * 3600 * utilisation / per)``. What a unit costs besides is
+    added.
     """
+    found = _served(option, demand)
+    if found.usd is None or not option.added_usd_per_unit:
+        return found
+    return replace(found, usd=money.add([found.usd, money.multiply(option.added_usd_per_unit, demand.per)]))
+
+
+def _served(option: Option, demand: Demand) -> Infra:
     if option.usd_per_unit is not None:
         return Infra(usd=money.multiply(option.usd_per_unit, demand.per), replicas=None)
     if option.usd_per_hour is None:
