@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from unitcost.facts.source import ReadOptions
 from unitcost.facts.tokens import COUNTED, TokenCounts
@@ -67,10 +68,65 @@ def test_a_call_in_two_exports_counts_once_in_either_convention(tmp_path: Path) 
     assert ask(path, "SELECT count(*) FROM calls") == [(4,)]
 
 
-def test_attempts_other_tokens_and_rows_without_id_all_count(tmp_path: Path) -> None:
+def test_attempts_and_rows_without_id_all_count(tmp_path: Path) -> None:
     one = {"call_id": "a", "attempt": 1, "input_tokens": 5}
-    rows = [one, one | {"attempt": 2}, one | {"input_tokens": 6}, {"input_tokens": 5}, {"input_tokens": 5}]
-    assert ask(stated(tmp_path, rows), "SELECT count(*) FROM counted_calls") == [(5,)]
+    rows = [one, one | {"attempt": 2}, {"input_tokens": 5}, {"input_tokens": 5}]
+    assert ask(stated(tmp_path, rows), "SELECT count(*) FROM counted_calls") == [(4,)]
+
+
+BEGAN = datetime(2031, 5, 1, 10, tzinfo=UTC)
+
+
+def during(seconds: float, length: float | None = 3) -> dict[str, Any]:
+    """Times of a call, some seconds after the first one began."""
+    began = BEGAN + timedelta(seconds=seconds)
+    return {"called_at": began, "ended_at": None if length is None else began + timedelta(seconds=length)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "counts"),
+    [
+        ({"output_tokens": 9}, {"output_tokens": 5}, 9),  # nothing else tells: that with most tokens
+        ({"output_tokens": 9, **during(0, 4)}, {"output_tokens": 5, **during(0, 2)}, 9),  # the one that ended last
+        ({"output_tokens": 5, **during(0)}, {"output_tokens": 9, "notes": "output-lower-bound", **during(0, 9)}, 5),
+        ({"output_tokens": 5, "reported_cost": Decimal(1), "cost_basis": "measured"}, {"output_tokens": 9}, 5),
+        ({"output_tokens": 5, "reported_cost": Decimal(1), "cost_basis": "estimated"}, {"output_tokens": 9}, 9),
+        ({"output_tokens": 5, **during(0)}, {"output_tokens": 9, **during(4.5)}, 9),  # clocks differ a little
+    ],
+)
+def test_one_statement_of_a_call_counts(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], counts: int
+) -> None:
+    path = stated(tmp_path, [{"call_id": "a", **first}, {"call_id": "a", **second}])
+    assert ask(path, "SELECT output_tokens FROM counted_calls") == [(counts,)]
+    found = ask(path, "SELECT kind, by_row_number FROM call_statements WHERE kind IS NOT NULL")
+    kept = 1 if counts == first["output_tokens"] else 2
+    assert found == [("superseded", kept)]
+
+
+def test_a_later_file_counts_where_nothing_else_tells(tmp_path: Path) -> None:
+    rows = [[{"call_id": "a", "output_tokens": count, **during(0)}] for count in (9, 7)]
+    assert ask(stated(tmp_path, *rows), "SELECT output_tokens FROM counted_calls") == [(7,)]
+
+
+def test_calls_of_one_id_that_do_not_overlap_all_count(tmp_path: Path) -> None:
+    rows = [{"call_id": "a", "output_tokens": count, **during(60 * count)} for count in (1, 2, 3)]
+    partial = {"call_id": "a", "output_tokens": 2000, **during(121, 1)}
+    path = stated(tmp_path, [*rows, partial])
+    assert ask(path, "SELECT output_tokens FROM counted_calls ORDER BY 1") == [(1,), (2,), (3,)]
+    kinds = ask(path, "SELECT kind, count(*) FROM call_statements GROUP BY kind ORDER BY kind")
+    assert kinds == [("shared", 3), ("superseded", 1)]
+
+
+def test_costs_that_differ_are_told_when_one_source_or_two_measures_say_so(tmp_path: Path) -> None:
+    def rows(basis: str) -> list[dict[str, Any]]:
+        one = {"call_id": basis, "input_tokens": 5, "cost_basis": basis}
+        return [one | {"reported_cost": Decimal(1)}, one | {"reported_cost": Decimal(2)}]
+
+    path = stated(tmp_path, rows("measured"), rows("estimated"))
+    found = ask(path, "SELECT call_id, reported_cost FROM counted_calls ORDER BY call_id")
+    assert found == [("estimated", 2), ("measured", 2)]
+    assert ask(path, "SELECT count(*) FROM call_statements WHERE kind = 'superseded'") == [(2,)]
 
 
 def test_a_span_that_repeats_its_children_does_not_count(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from unitcost.errors import BadSetting
 from unitcost.facts.paths import kind_of
 from unitcost.facts.rules import (
     OWNER_KINDS,
+    CallRules,
     DriverRule,
     FxRate,
     InvoiceTotal,
@@ -152,6 +153,7 @@ def _settings(file: schema.File, name: str) -> Settings:
         qualities=tuple(_quality(service, entry) for service, entry in sorted(file.quality.items())),
         work=_work(file.work),
         prices=_prices(file.prices),
+        calls=CallRules(counts=file.calls.counts),
         file=name,
     )
 

@@ -278,6 +278,12 @@ class PricesTable(Table):
     self_hosted: list[Name] = []
 
 
+class CallsTable(Table):
+    """[calls]."""
+
+    counts: str = ""
+
+
 class RateTable(Table):
     """One rate of a currency in [fx]; the key beside `from` is the report currency in lower case."""
 
@@ -312,3 +318,4 @@ class File(Table):
     quality: dict[str, QualityTable] = {}
     work: WorkTable = WorkTable()
     prices: PricesTable = PricesTable()
+    calls: CallsTable = CallsTable()

@@ -73,6 +73,10 @@ from = ["tags.experiment", "tags.run"]
 # self_hosted = ["own-*"]                   # models whose cost is in the bill of your machines
 # aliases = { "prod-chat" = "openai/gpt-4o" }
 # same_as = { azure = ["openai"] }          # these providers' prices hold for it too
+
+# Where two sources tell of the same calls, the one that counts.
+# [calls]
+# counts = "litellm"
 """
 
 

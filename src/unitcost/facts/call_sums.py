@@ -12,8 +12,9 @@ from unitcost.facts.tokens import Fee, TokenClass
 
 #: Which cost stands for a call. `measured`: its source says so, zero included. `computed`: tokens times the price in
 #: force. `estimated`: its source gives an estimate and no price is known. `cached`: the gateway answered from its own
-#: cache. `self-hosted`: the cost is in the machines' bill. `told-again`: a usage report of days whose calls are loaded, so it
-#: tells of the same tokens and counts nothing. `unpriced`: nobody knows.
+#: cache. `self-hosted`: the cost is in the machines' bill. `told-again`: another source, which counts, tells of the same tokens: a
+#: usage report of days whose calls are loaded, or calls beside those of the source that the settings name. `unpriced`: nobody
+#: knows.
 CostState = Literal["measured", "computed", "estimated", "cached", "self-hosted", "told-again", "unpriced"]
 COST_STATES: tuple[CostState, ...] = (
     "measured", "computed", "estimated", "cached", "self-hosted", "told-again", "unpriced",
@@ -88,8 +89,8 @@ class CallQuestion:
     ----------
     names, self_hosted
         Distinct names in the calls, and which of them (by place) run on own machines.
-    makers
-        Provider of each name as price lists call it, in their order.
+    makers, called
+        Provider and model of each name as price lists call it, in their order.
     rates
         Prices of the names.
     periods
@@ -101,6 +102,8 @@ class CallQuestion:
         Of reported costs that name none.
     undated
         Whether calls without a time count.
+    counts
+        Reader whose calls count where others tell of the same model on the same UTC day; empty = all count.
     """
 
     names: tuple[CallName, ...]
@@ -112,6 +115,8 @@ class CallQuestion:
     currency: str = "USD"
     undated: bool = True
     makers: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
+    counts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

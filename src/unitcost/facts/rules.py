@@ -196,6 +196,19 @@ class PriceRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallRules:
+    """What the user says about calls of models (`[calls]`).
+
+    Parameters
+    ----------
+    counts
+        Reader whose calls count where others tell of the same model on the same day; empty = all count.
+    """
+
+    counts: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole of `unitcost.toml`, checked."""
 
@@ -213,4 +226,5 @@ class Settings:
     qualities: tuple[QualityBar, ...] = ()
     work: WorkRules = field(default_factory=WorkRules)
     prices: PriceRules = field(default_factory=PriceRules)
+    calls: CallRules = field(default_factory=CallRules)
     file: str = ""  # where it was read from; empty = defaults

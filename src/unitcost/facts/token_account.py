@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from unitcost.facts.call_doubts import CallOverlap, StatementKind
 from unitcost.facts.call_sums import CallQuestion, CallSum
 from unitcost.facts.tokens import ModelMatch
 
@@ -61,19 +62,25 @@ class PricedCalls:
         How each name of the question was understood, in its order.
     near
         Model without a price -> names that look like it.
-    repeated, repeating_children
-        Rows that are not counted: another row tells of the same call, or the rows below it do.
+    statements
+        Kind -> rows whose id another row has too: those that state the same, those that another statement takes the place of,
+        and those that count beside others of their id.
+    repeating_children
+        Rows that are not counted, for the rows below them are.
     told_again
-        Usage reports of days whose calls are loaded too: they tell of the same tokens, and are in no other group.
+        Calls and usage reports of which another source tells, and counts: they are in no other group.
+    overlaps
+        Readers that seem to tell of the same calls; all of these count.
     """
 
     question: CallQuestion
     groups: tuple[TokenGroup, ...]
     matches: tuple[ModelMatch, ...]
     near: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    repeated: int = 0
+    statements: Mapping[StatementKind, int] = field(default_factory=dict)
     repeating_children: int = 0
     told_again: tuple[TokenGroup, ...] = ()
+    overlaps: tuple[CallOverlap, ...] = ()
 
 
 #: Dimension -> value of a group. Only these stand in figures of the token account.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from unitcost.facts.call_doubts import CallOverlap, StatementKind
 from unitcost.figure import Figure
 
 #: `api`: calls of a provider's models. `own`: models on machines that are paid for by time.
@@ -216,6 +217,8 @@ class TokenAccount:
         Provider, currency, reported and computed cost of the calls that have both.
     coverage
         Share of the tokens of APIs whose cost is known; None when no API was called.
+    statements, overlaps
+        Rows whose id another row has too, by kind; readers that seem to tell of the same calls.
     """
 
     spend: dict[str, Figure]
@@ -237,3 +240,5 @@ class TokenAccount:
     priced_tokens: int
     coverage: Decimal | None
     notes: list[str]
+    statements: dict[StatementKind, int]
+    overlaps: list[CallOverlap]

@@ -21,6 +21,7 @@ from unitcost.facts.rules import OwnerKind, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.token_account import PricedCalls, TokenGroup
 from unitcost.facts.tokens import ModelMatch, ModelPrice
+from unitcost.jobs.call_doubts import called, check_rules
 from unitcost.ledger import Ledger
 from unitcost.prices.models import ModelBook
 
@@ -45,6 +46,7 @@ def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection:
     calls = ledger.work.calls
     if not calls.any():
         return None
+    check_rules(settings.calls, where=settings.file)
     names = tuple(calls.names())
     matches = tuple(book.match(name.model, name.provider) for name in names)
     rates, reasons = _rates(book, names, matches)
@@ -54,13 +56,15 @@ def priced_calls(ledger: Ledger, book: ModelBook, settings: Settings, selection:
         rates=tuple(rates), periods=tuple(_periods(selection, settings, calls.span())), tag_keys=tag_keys,
         by_caller=by_caller, currency=settings.currency, undated=selection.start is None and selection.end is None,
         makers=tuple(match.provider or name.provider for name, match in zip(names, matches, strict=True)),
+        called=called(names, matches), counts=settings.calls.counts,
     )  # fmt: skip
     decided = tuple(_decided(calls.sums(question), question, matches, reasons, settings))
     groups = tuple(group for group in decided if group.sum.group.state != _TOLD_AGAIN)
-    repeated, repeating = calls.uncounted()
     return PricedCalls(
-        question=question, groups=groups, matches=matches, near=_near(book, groups, matches), repeated=repeated,
-        repeating_children=repeating, told_again=tuple(g for g in decided if g.sum.group.state == _TOLD_AGAIN),
+        question=question, groups=groups, matches=matches, near=_near(book, groups, matches),
+        statements=calls.doubts.counts(), repeating_children=calls.repeating(),
+        told_again=tuple(g for g in decided if g.sum.group.state == _TOLD_AGAIN),
+        overlaps=() if settings.calls.counts else tuple(calls.overlaps(question)),
     )  # fmt: skip
 
 

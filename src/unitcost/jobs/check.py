@@ -13,6 +13,7 @@ from unitcost.economics.quotes import QuoteCheck
 from unitcost.errors import BadSetting
 from unitcost.facts.source import LoadRecord, Reject
 from unitcost.facts.spend import Selection
+from unitcost.jobs.call_doubts import doubts_in
 from unitcost.jobs.own_quotes import quote_checks
 from unitcost.jobs.review import review
 from unitcost.jobs.workspace import Workspace
@@ -66,6 +67,9 @@ class _Books:
     months: Sequence[str]
     has_outputs: bool
     quotes: Sequence[tuple[str, QuoteCheck]] = ()
+    has_calls: bool = False
+    #: Of rows of one id that differ, and of sources that agree.
+    doubts: tuple[list[str], list[str]] = ([], [])
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -105,12 +109,13 @@ def check(
             report=report, loads=ledger.loads(), months=ledger.billing_months(),
             has_outputs=bool(ledger.outputs(selection) or ledger.metered_outputs(selection)),
             quotes=quote_checks(workspace, ledger, selection),
+            has_calls=ledger.work.calls.any(), doubts=doubts_in(ledger, report.answers["tokens"]),
         )  # fmt: skip
     checks = [*_charges(books, min_owned), *_closing(books), *_rows(books, len(aside))]
     if books.answers["total"]:
         checks += [*_currencies(books), *_owned(books, min_owned), *_names(books), *_drivers(books)]
         checks += [*_splits(books), *_work(books), *_quotes(books), *_units(books)]
-    checks += _tokens(books, Decimal(str(min_coverage)))
+    checks += [*_once(books), *_tokens(books, Decimal(str(min_coverage)))]
     return CheckOutcome(checks=tuple(checks), rejects=tuple(aside), report=report)
 
 
@@ -282,6 +287,18 @@ def _measured(unit: str, held: dict[str, Decimal], measured: dict[str, Decimal])
         question=f"How much of the {unit} spend that work held says how busy it was?", verdict="warn" if left else "ok",
         answer=f"{percent(share)} of {grouped(whole, CENT_PLACES)}",
         mend=f"{MEASUREMENTS} would tell up to {percent(left)} more" if left else "",
+    )  # fmt: skip
+
+
+def _once(books: _Books) -> Iterator[Check]:
+    """Rows of one call that differ, and sources that seem to tell of the same calls."""
+    if not books.has_calls:
+        return
+    differ, agree = books.doubts
+    answer = " ".join([*differ, *agree])
+    yield Check(
+        question="Does each call of a model count once?", verdict="warn" if answer else "ok", answer=answer or "yes",
+        mend="say under [calls] which source counts, if they tell of the same calls" if agree else "",
     )  # fmt: skip
 
 

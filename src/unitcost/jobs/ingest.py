@@ -17,6 +17,7 @@ from unitcost.facts.paths import printable
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.facts.work import WorkPlan
 from unitcost.jobs import fetching
+from unitcost.jobs.call_doubts import check_rules, load_notes
 from unitcost.jobs.finding import Found, cannot_open, check_file, files_to_load, stated
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Claim, Ledger
@@ -111,7 +112,9 @@ def load(
             name = workspace.name(job.file)
             try:
                 check_file(job.file, name)
-                records.append(_load_file(workspace, ledger, job, claim, progress))
+                record = _load_file(workspace, ledger, job, claim, progress)
+                doubts = load_notes(ledger, record, workspace.settings.calls)
+                records.append(replace(record, notes=(*record.notes, *doubts)))
             except UnitcostError as error:
                 failures.append((name, error))
             except OSError as error:
@@ -122,6 +125,7 @@ def load(
 def _check_options(workspace: Workspace, said: ReadOptions) -> None:
     """Refuse options that mean nothing before a file is opened; a known file would not need them."""
     readers.check_options(said)
+    check_rules(workspace.settings.calls, where=workspace.settings.file)
     for number, entry in enumerate(workspace.settings.loads):
         readers.check_options(
             stated(workspace, entry) or ReadOptions(), where=f"{workspace.settings.file}, load[{number}]"

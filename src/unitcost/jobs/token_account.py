@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from unitcost.facts.token_account import PricedCalls, TokenGroup
 from unitcost.facts.token_answers import Apart, CacheLine, TokenAccount, Unpriced
 from unitcost.facts.tokens import Hosting
 from unitcost.figure import Figure, figure_id, total
+from unitcost.jobs.call_doubts import overlap_words, statement_words
 from unitcost.jobs.token_bills import bills, reserved
 from unitcost.jobs.token_lines import KEYS, MODELS, PROJECTS, TEAMS, lines
 from unitcost.jobs.token_meters import metered_tokens
@@ -73,15 +75,13 @@ def token_account(
         states={unit: {str(key[0]): figure for key, figure in found.items()} for unit, found in states.items()},
         apart=_apart(sums), compared=_compared(groups), bills=bills(asking, sums), reserved=reserved(asking, sums), metered=metered,
         cache=_cache(sums.priced), prefix=prefix, unpriced=_unpriced(sums.priced), self_hosted=coverage.self_hosted,
+        statements=dict(sums.priced.statements), overlaps=list(sums.priced.overlaps),
         priced_tokens=coverage.priced_tokens, coverage=coverage.share, notes=list(_notes(sums.priced)),
     )  # fmt: skip
 
 
 def _only(priced: PricedCalls, groups: tuple[TokenGroup, ...]) -> PricedCalls:
-    return PricedCalls(
-        question=priced.question, groups=groups, matches=priced.matches, near=priced.near, repeated=priced.repeated,
-        repeating_children=priced.repeating_children, told_again=priced.told_again,
-    )  # fmt: skip
+    return replace(priced, groups=groups)
 
 
 def _hosting(group: TokenGroup) -> Hosting:
@@ -191,6 +191,14 @@ def _told_again(priced: PricedCalls) -> Iterator[str]:
         found[group.provider, group.month].append(group)
     for (provider, month), told in sorted(found.items()):
         counted = [group for group in priced.groups if (group.provider, group.month) == (provider, month)]
+        if priced.question.counts:
+            source, calls = priced.question.counts, sum(group.sum.calls for group in told)
+            yield (
+                f"{tokens_of(told):,} tokens of {provider or 'no provider'} in {month}, in {calls:,} calls, are told again elsewhere "
+                f"and count nothing: {source} tells of the same models on the same days, and counts by `counts` under [calls]. What "
+                f"counts there has {tokens_of(counted):,} tokens."
+            )
+            continue
         yield (
             f"A usage report of {provider} tells of {tokens_of(told):,} tokens on days of {month} of which calls, or a report in "
             f"more detail, are loaded too. They are taken for the same tokens and count once: what counts of {provider} in that "
@@ -212,8 +220,11 @@ def _notes(priced: PricedCalls) -> Iterator[str]:
     uncounted = sum(g.sum.uncounted_rows for g in groups)
     if uncounted:
         yield f"{uncounted} rows state no tokens; they are in no price per token."
-    if priced.repeated:
-        yield f"{priced.repeated} rows tell of a call that another row tells of too; each call counts once."
+    same = priced.statements.get("same", 0)
+    if same:
+        yield f"{same} rows tell of a call that another row tells of too; each call counts once."
+    yield from statement_words(priced.statements)
+    yield from map(overlap_words, priced.overlaps)
     yield from _told_again(priced)
     if priced.repeating_children:
         yield f"{priced.repeating_children} spans repeat what the calls below them state; those count."

@@ -20,7 +20,9 @@ _FAR = 2**62
 _FIRST, _LAST = "TIMESTAMP '-infinity'", "TIMESTAMP 'infinity'"
 #: Whether a row is the sum of many calls, as a provider's usage report states it.
 _IS_SUM = f"contains(c.notes, '{SUM_OF_CALLS}')"
-_REPORTS = "LEFT JOIN loads l ON l.load_id = c.load_id LEFT JOIN call_views v ON v.maker = n.maker AND v.day = CAST(c.called_at AS DATE)"
+_LOADS = "LEFT JOIN loads l ON l.load_id = c.load_id"
+_REPORTS = "LEFT JOIN call_views v ON v.maker = n.maker AND v.day = CAST(c.called_at AS DATE)"
+_CHOSEN = "LEFT JOIN call_chosen ch ON ch.called = n.called AND ch.day = CAST(c.called_at AS DATE)"
 _NOTHING = f"CAST(0 AS DECIMAL(38, {RATE_PLACES}))"
 _FEE_COUNTS: dict[Fee, str] = {"request": "{0}.calls", "web_search": "coalesce({0}.web_searches, 0)"}
 
@@ -44,9 +46,19 @@ def parts(question: CallQuestion, classes: Sequence[TokenClass], *, reported: bo
         "period": _period(question.periods, question.undated), "missing": _missing(classes, question.rates),
         "input": f"{_costs('r', INPUT_CLASSES, classes)} + {_fees('r')}", "output": _costs("r", OUTPUT_CLASSES, classes),
         "caller": "caller" if question.by_caller else "CAST(NULL AS VARCHAR)", "tags": tags,
-        "reports": _REPORTS if reported else "",
-        "again": f"(coalesce({_IS_SUM}, false) AND v.view IS NOT NULL AND v.view <> l.reader)" if reported else "false",
+        **_again(question, reported=reported),
     }  # fmt: skip
+
+
+def _again(question: CallQuestion, *, reported: bool) -> dict[str, str]:
+    """Joins, and whether a row tells of what another source tells of too and counts for."""
+    joins = [_LOADS] * (reported or bool(question.counts)) + [_REPORTS] * reported + [_CHOSEN] * bool(question.counts)
+    again = "false"
+    if reported:
+        again = f"(coalesce({_IS_SUM}, false) AND NOT n.self_hosted AND v.view IS NOT NULL AND v.view <> l.reader)"
+    if question.counts:
+        again = f"CASE WHEN ch.day IS NOT NULL THEN l.reader <> {_literal(question.counts)} ELSE {again} END"
+    return {"reports": " ".join(joins), "again": again}
 
 
 def bounds(classes: Sequence[TokenClass]) -> dict[str, str]:
@@ -67,18 +79,19 @@ def fill_names(con: duckdb.DuckDBPyConnection, question: CallQuestion) -> None:
     """Fill the table of names that calls are joined with."""
     con.execute(
         "CREATE OR REPLACE TEMP TABLE call_names (number BIGINT, provider VARCHAR, model VARCHAR, variant VARCHAR, "
-        "maker VARCHAR, self_hosted BOOLEAN)"
+        "maker VARCHAR, called VARCHAR, self_hosted BOOLEAN)"
     )
     numbers = range(len(question.names))
     given: dict[str, list[Any]] = {
         "number": list(numbers), "provider": [n.provider for n in question.names],
         "model": [n.model for n in question.names], "variant": [n.variant for n in question.names],
         "maker": list(question.makers) or [n.provider for n in question.names],
+        "called": list(question.called) or [n.model for n in question.names],
         "own": [int(number in question.self_hosted) for number in numbers],
     }  # fmt: skip
     insert_columns(
         con,
-        "INSERT INTO call_names SELECT number, provider, model, variant, maker, CAST(own AS BOOLEAN) FROM given",
+        "INSERT INTO call_names SELECT number, provider, model, variant, maker, called, CAST(own AS BOOLEAN) FROM given",
         given,
     )
 
@@ -99,6 +112,17 @@ def fill_views(con: duckdb.DuckDBPyConnection) -> bool:
         "WHERE called_at IS NOT NULL AND status <> 'cached' AND NOT n.self_hosted GROUP BY ALL"
     )
     return True
+
+
+def fill_chosen(con: duckdb.DuckDBPyConnection, reader: str) -> None:
+    """Fill the table of the models and UTC days that a reader tells of; the names must have been filled before."""
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE call_chosen AS SELECT DISTINCT n.called, CAST(c.called_at AS DATE) AS day "
+        "FROM counted_calls c JOIN loads l USING (load_id) "
+        "JOIN call_names n ON n.provider = coalesce(c.provider, '') AND n.model = coalesce(c.model, '') AND n.variant = c.variant "
+        "WHERE c.called_at IS NOT NULL AND l.reader = ?",
+        [reader],
+    )
 
 
 def fill_rates(con: duckdb.DuckDBPyConnection, rates: Sequence[RateRow]) -> None:

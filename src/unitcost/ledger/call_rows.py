@@ -10,10 +10,12 @@ from typing import Any
 import duckdb
 
 from unitcost.facts.call_arrivals import CallArrival
+from unitcost.facts.call_doubts import CallOverlap
 from unitcost.facts.call_sums import CallGroup, CallName, CallQuestion, CallRow, CallSum
 from unitcost.facts.tokens import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, TokenClass
 from unitcost.ledger import call_pricing
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.call_doubts import CallDoubts
 from unitcost.ledger.spend import query
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
@@ -49,14 +51,20 @@ class CallRows:
         sql = "SELECT DISTINCT unnest(map_keys(tags)) AS key FROM calls WHERE tags IS NOT NULL ORDER BY key"
         return [row[0] for row in self._con.execute(sql).fetchall()]
 
-    def uncounted(self) -> tuple[int, int]:
-        """Rows that are not counted: they repeat another row of the same call, or what the calls below them state."""
-        sql = (
-            "SELECT count(*) FILTER (WHERE contains(notes, 'repeats-children')), count(*), "
-            "(SELECT count(*) FROM counted_calls) FROM calls"
+    @property
+    def doubts(self) -> CallDoubts:
+        """Which calls may be told twice."""
+        return CallDoubts(self._con)
+
+    def repeating(self) -> int:
+        """Rows that repeat what the calls below them state, and do not count beside them."""
+        return int(
+            self._con.execute("SELECT count(*) FROM calls WHERE contains(notes, 'repeats-children')").fetchall()[0][0]
         )
-        repeats, rows, counted = self._con.execute(sql).fetchall()[0]
-        return rows - counted - repeats, repeats
+
+    def overlaps(self, question: CallQuestion) -> list[CallOverlap]:
+        """Readers that seem to tell of the same calls without an id in common, and what these calls cost."""
+        return self.doubts.overlaps(question, priced=self._prepare(question, self._classes()))
 
     def busy_us(self, providers: Sequence[str], periods: Sequence[tuple[int, int]]) -> int:
         """How much of some periods lies in clock hours in which providers were called. [microseconds].
@@ -160,6 +168,8 @@ class CallRows:
         call_pricing.fill_names(self._con, question)
         call_pricing.fill_rates(self._con, question.rates)
         reported = call_pricing.fill_views(self._con)
+        if question.counts:
+            call_pricing.fill_chosen(self._con, question.counts)
         return query("priced_calls").format(**call_pricing.parts(question, classes, reported=reported))
 
 

@@ -263,28 +263,79 @@ FROM runs GROUP BY source, workload_id, node, quantity, run
 UNION ALL BY NAME
 SELECT h.* FROM holdings h JOIN loads USING (load_id) WHERE reader <> 'prometheus' OR started_at IS NULL OR ended_at IS NULL;
 
--- Calls, each once. Rows of one id and attempt that state as many tokens of input and of output are one call, in
--- whichever convention: the row counts that has a reported cost, then that which knows most classes, then the first.
--- A span that repeats what its children state counts through them.
-CREATE VIEW counted_calls AS
+-- Rows whose id another row has too. `kind` says what each is: 'same' states what the row that counts states, in
+-- whichever convention; 'superseded' states other tokens or another cost of the same call; 'shared' counts, as a call of
+-- its own beside others of that id; null is the one that counts. `by_load_id` and `by_row_number` are the row that counts.
+-- Rows of one id and attempt are one call when they state as many tokens, or when their times overlap and both failed or
+-- neither did; without times the id decides. Of equal statements that with a reported cost counts, then that which knows
+-- most classes, then the first. Of statements that differ the whole one counts (not a lower bound), then that whose cost was
+-- measured, that which ended last, that which was loaded last, that with most tokens, and the later row.
+CREATE VIEW call_statements AS
 WITH twice AS (
     SELECT hash(call_id) AS id FROM calls WHERE call_id IS NOT NULL GROUP BY id HAVING count(*) > 1
 ),
-stated AS (
-    SELECT load_id, row_number, call_id, attempt, requests, reported_cost IS NULL AS no_cost, cost_basis,
-        list_sum([input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_write_tokens,
+told AS (
+    SELECT load_id, row_number, call_id, attempt, coalesce(requests, 1) AS requests, called_at, ended_at,
+        coalesce(status = 'failed', false) AS failed, coalesce(contains(notes, 'output-lower-bound'), false) AS partial,
+        reported_cost, cost_basis, reported_cost IS NULL AS no_cost,
+        reported_cost IS NULL OR coalesce(cost_basis <> 'measured', true) AS not_measured,
+        coalesce(list_sum([input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_write_tokens,
             input_audio_tokens, cache_read_audio_tokens, input_image_tokens, cache_read_image_tokens,
-            input_video_tokens]) AS prompt,
-        list_sum([output_tokens, citation_tokens, output_audio_tokens, output_image_tokens, output_video_tokens]) AS answer,
+            input_video_tokens]), 0) AS prompt,
+        coalesce(list_sum([output_tokens, citation_tokens, output_audio_tokens, output_image_tokens, output_video_tokens]), 0)
+            AS answer,
         list_count([input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_write_tokens,
-            output_tokens, reasoning_tokens]) AS known
-    FROM calls WHERE hash(call_id) IN (SELECT id FROM twice) AND NOT coalesce(contains(notes, 'repeats-children'), false)
+            output_tokens, reasoning_tokens]) AS known,
+        -- Estimates of two sources differ by their price lists, and that contradicts nothing.
+        CASE WHEN cost_basis = 'measured' THEN 'measured' ELSE reader END AS costed_by
+    FROM calls JOIN loads USING (load_id)
+    WHERE hash(call_id) IN (SELECT id FROM twice) AND NOT coalesce(contains(notes, 'repeats-children'), false)
 ),
-again AS (
-    SELECT load_id, row_number FROM stated QUALIFY row_number() OVER (
-        PARTITION BY call_id, attempt, coalesce(requests, 1), coalesce(prompt, 0), coalesce(answer, 0)
-        ORDER BY no_cost, cost_basis DESC NULLS LAST, known DESC, load_id, row_number
-    ) > 1
+costed AS (
+    SELECT *, bool_or(spread) OVER (PARTITION BY call_id, attempt, requests, prompt, answer) AS differs FROM (
+        SELECT *, coalesce(min(reported_cost) OVER costs < max(reported_cost) OVER costs, false) AS spread FROM told
+        WINDOW costs AS (PARTITION BY call_id, attempt, requests, prompt, answer, costed_by)
+    )
+),
+equal AS (
+    SELECT *, row_number() OVER best AS place, first_value(load_id) OVER best AS first_load, first_value(row_number) OVER best AS first_row,
+        first_value(reported_cost) OVER best AS first_cost, first_value(costed_by) OVER best AS first_by
+    FROM costed
+    WINDOW best AS (PARTITION BY call_id, attempt, requests, prompt, answer
+        ORDER BY no_cost, cost_basis DESC NULLS LAST, CASE WHEN differs THEN ended_at END DESC NULLS LAST,
+            CASE WHEN differs THEN load_id END DESC NULLS LAST, CASE WHEN differs THEN row_number END DESC NULLS LAST,
+            known DESC, load_id, row_number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+),
+marked AS (
+    SELECT *, coalesce(called_at > max(greatest(ended_at, called_at)) OVER (
+        PARTITION BY call_id, attempt, requests, failed ORDER BY called_at NULLS LAST, ended_at
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) + INTERVAL 2 SECOND, false) AS begins
+    FROM equal WHERE place = 1
+),
+parted AS (
+    SELECT *, count(*) FILTER (begins) OVER (
+        PARTITION BY call_id, attempt, requests, failed ORDER BY called_at NULLS LAST, ended_at
+    ) AS part FROM marked
+),
+chosen AS (
+    SELECT load_id, row_number, call_id, attempt, requests, failed, row_number() OVER best AS place,
+        first_value(load_id) OVER best AS by_load_id, first_value(row_number) OVER best AS by_row_number,
+        count(*) FILTER (begins) OVER (PARTITION BY call_id, attempt, requests, failed) AS others
+    FROM parted
+    WINDOW best AS (PARTITION BY call_id, attempt, requests, failed, part
+        ORDER BY partial, not_measured, ended_at DESC NULLS LAST, load_id DESC, prompt + answer DESC, row_number DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 )
-SELECT * FROM calls ANTI JOIN again USING (load_id, row_number)
+SELECT e.load_id, e.row_number, e.call_id, c.by_load_id, c.by_row_number,
+    CASE WHEN c.place > 1 THEN 'superseded'
+        WHEN e.place > 1 AND e.costed_by = e.first_by AND e.reported_cost <> e.first_cost THEN 'superseded'
+        WHEN e.place > 1 THEN 'same'
+        WHEN c.others > 0 THEN 'shared' END AS kind
+FROM equal e JOIN chosen c ON c.load_id = e.first_load AND c.row_number = e.first_row;
+
+-- Calls, each once. A span that repeats what its children state counts through them.
+CREATE VIEW counted_calls AS
+SELECT * FROM calls ANTI JOIN (SELECT load_id, row_number FROM call_statements WHERE kind IN ('same', 'superseded'))
+    USING (load_id, row_number)
 WHERE NOT coalesce(contains(notes, 'repeats-children'), false);

@@ -38,7 +38,7 @@ from unitcost.ledger.spend import Question, WantedRows, ask_rows, ask_spend, ask
 from unitcost.ledger.transaction import transaction
 from unitcost.ledger.work_rows import WorkRows
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 #: With less than this the engine stores rows as wide as charges on one core only.
 _MEMORY_LIMIT = "1300MB"
 #: Rows of several small files are stored in the end at once; each time it would be done anew for all of a row group.

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from unitcost import money
+from unitcost.facts.call_doubts import CallOverlap, StatementKind
 from unitcost.facts.token_answers import (
     Apart,
     BillJoin,
@@ -20,6 +21,7 @@ from unitcost.facts.token_answers import (
 from unitcost.figure import Figure
 
 _SHARE_PLACES = 4
+_STATEMENTS: tuple[StatementKind, ...] = ("same", "superseded", "shared")
 
 
 def tokens(account: TokenAccount | None) -> dict[str, Any]:
@@ -60,6 +62,8 @@ def tokens(account: TokenAccount | None) -> dict[str, Any]:
             }
             for one in account.unpriced
         ],
+        "statements": {kind: account.statements.get(kind, 0) for kind in _STATEMENTS},
+        "overlaps": [_overlap(one) for one in account.overlaps],
         "notes": list(account.notes),
     }  # fmt: skip
 
@@ -122,6 +126,16 @@ def _cache(line: CacheLine) -> dict[str, Any]:
         "read_tokens": line.read_tokens, "hit_share": None if line.hit_share is None else _share(line.hit_share),
         "ceiling": money.text(line.ceiling), "saved": money.text(line.saved), "lost": money.text(line.lost),
         "earned_by": line.earned_by,
+    }  # fmt: skip
+
+
+def _overlap(one: CallOverlap) -> dict[str, Any]:
+    return {
+        "readers": list(one.readers), "calls": one.calls, "common": one.common,
+        "costs": {
+            reader: {currency: money.text(cost) for currency, cost in sorted(costs.items())}
+            for reader, costs in sorted(one.costs.items())
+        },
     }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 -- Calls with the price in force when they were made, and the cost that stands for each. {tokens} are the classes that
 -- occur, {input} and {output} what those of each side cost, {missing} whether a class has no price, {again} whether a
--- row is of a usage report and the calls of that day are loaded too (then they, or one report, are the view that counts).
+-- row tells of what another source counts for: a usage report of a day whose calls are loaded too, or a source beside the one named.
 WITH counted AS (
     SELECT *, coalesce(requests, 1) AS calls, {prompt} AS prompt, {answer} AS answer,
         {period} AS period, {no_tokens} AS uncounted, coalesce(attempt, 1) > 1 AS retry, {caller} AS caller_name{tags}
@@ -25,8 +25,8 @@ priced AS (
 ),
 stated AS (
     SELECT *, input_cost + output_cost AS computed,
-        CASE WHEN self_hosted THEN 'self-hosted'
-            WHEN told_again THEN 'told-again'
+        CASE WHEN told_again THEN 'told-again'
+            WHEN self_hosted THEN 'self-hosted'
             WHEN status = 'cached' THEN 'cached'
             WHEN reported_cost IS NOT NULL AND cost_basis IS DISTINCT FROM 'estimated' THEN 'measured'
             WHEN input_cost IS NOT NULL THEN 'computed'
