@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -76,9 +76,11 @@ def read(
     rows: Callable[[Progress | None], Iterator[Row]] = partial(tables.rows, source)
     if unfolds(reader) and source.format in reader.UNFOLDED:
         rows = partial(reader.unfold, source, said=said)
-        source, first = replace(source, format="json", columns=reader.COLUMNS), list(islice(rows(None), SAMPLE_ROWS))
+        source, unfolding = replace(source, format="json", columns=reader.COLUMNS), rows(progress)
+        first = list(islice(unfolding, SAMPLE_ROWS))
+        copied = chain(first, unfolding)
     else:
-        first = tables.sample(source, SAMPLE_ROWS)
+        first, copied = tables.sample(source, SAMPLE_ROWS), None
     reading = cast(Reader, reader).describe(source.columns, _padded(first, len(source.columns)), options)
     case = _Case(source=source, reading=reading, options=options, reader=name, rows=rows)
     settled = _settle(case, first)
@@ -86,7 +88,7 @@ def read(
         return _plan(case, settled, _scan_as_it_is(source), fast=True)
     copyist = Copyist(source, reading, widths_of(settled.evidence, len(source.columns)))
     target = workdir / "rows.csv"
-    copyist.write(rows(progress), target)
+    copyist.write(copied or rows(progress), target)
     columns = (*source.columns, *reading.derived)
     scan = Scan(path=target, format="csv", columns=columns, numbered=True)
     return _plan(case, settled, scan, rejects=tuple(copyist.rejects), made=(copyist.widths.flag, *dict.fromkeys(said)))

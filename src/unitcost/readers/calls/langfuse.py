@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unitcost.facts import mapping as m
 from unitcost.facts.calls import TAG
 from unitcost.facts.source import ReadOptions
 from unitcost.readers.calls import langfuse_rows
-from unitcost.readers.calls.families import Families
-from unitcost.readers.calls.langfuse_rows import COUNTED, Observation
+from unitcost.readers.calls.families import rows_of_calls
+from unitcost.readers.calls.langfuse_rows import COUNTED, Unclear
 from unitcost.readers.head import Format, Head
 from unitcost.readers.opening import Source
 from unitcost.readers.reading import Progress, Reading
-from unitcost.readers.tables import Broken, Row
+from unitcost.readers.tables import Row
 
 NAME = "langfuse"
 CONVENTIONS = (
@@ -48,28 +47,12 @@ def sniff(head: Head) -> int:
 
 def unfold(source: Source, progress: Progress | None, said: list[str]) -> Iterator[Row]:
     """Rows of the observations that call a model; see `Unfolding`."""
-    families = Families()
-    for found in langfuse_rows.observations(source, None):
-        if isinstance(found, Observation):
-            families.add(found.id, found.parent, found.usage, sums=found.sums)
-    repeating = families.repeating()
-    seen: Counter[str] = Counter()
-    for found in langfuse_rows.observations(source, progress):
-        if isinstance(found, Broken):
-            yield found
-        elif found.is_call:
-            seen["repeats"] += found.id in repeating
-            seen["unclear"] += found.unclear
-            yield found.cells(repeats=found.id in repeating)
-        else:
-            seen["others"] += 1
-    if seen["others"]:
-        said.append(f"Observations that call no model are left out: {seen['others']:,}.")
-    if seen["repeats"]:
-        said.append(f"Observations that repeat what those below them state do not count: {seen['repeats']:,}.")
-    if seen["unclear"]:
+    unclear = Unclear()
+    found = unclear.counted(langfuse_rows.observations(source, progress))
+    yield from rows_of_calls(found, said, notes=COLUMNS.index("notes"), kind="Observations")
+    if unclear.count:
         said.append(
-            f"Observations whose total is none of the sums of their details, which are read as disjoint: {seen['unclear']:,}."
+            f"Observations whose total is none of the sums of their details, which are read as disjoint: {unclear.count:,}."
         )
 
 

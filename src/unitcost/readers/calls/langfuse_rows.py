@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from unitcost.facts.calls import REPEATS_CHILDREN
 from unitcost.readers import json_rows, tables
 from unitcost.readers.calls.answers import cell, pages
 from unitcost.readers.opening import Source
@@ -28,10 +28,23 @@ _COUNTS: dict[str, tuple[str, ...]] = {
     "output_audio": ("output_audio_tokens", "output_audio"),
 }
 COUNTED = tuple(_COUNTS)
-_CACHED = ("cache_read", "cache_write", "cache_write_5m", "cache_write_1h")
+#: Key of the usage details -> what it counts, and its place among the keys that count that.
+_SLOTS = {key: (name, place) for name, keys in _COUNTS.items() for place, key in enumerate(keys)}
+_LAST = max(map(len, _COUNTS.values()))
 _OBJECTS = ("usagedetails", "usage", "costdetails", "providedcostdetails", "metadata")
 _CALLS = frozenset({"GENERATION", "EMBEDDING"})
 _SUMS = frozenset({"AGENT", "CHAIN", "SPAN"})
+#: Whether input holds its details and output stands beside its own, the usual way first.
+_WAYS = tuple(product((False, True), (True, False)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Convention:
+    """Whether input holds its details, whether output stands beside its own, and whether the total bears it out."""
+
+    gross: bool = False
+    beside: bool = True
+    clear: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +53,23 @@ class Observation:
 
     members: Mapping[str, Any]
     counts: Mapping[str, str]
-    total: str
+    sizes: Mapping[str, int]
+    convention: _Convention
 
     @property
-    def id(self) -> str:
+    def key(self) -> str:
         """Which observation it is."""
         return cell(self.members.get("id"))
 
     @property
-    def parent(self) -> str:
+    def parent_key(self) -> str:
         """Which observation it is part of."""
         return cell(self.members.get("parentobservationid"))
 
     @property
     def is_call(self) -> bool:
         """Whether it calls a model, or states usage."""
-        return self.usage is not None or cell(self.members.get("type")).upper() in _CALLS
+        return bool(self.counts) or cell(self.members.get("type")).upper() in _CALLS
 
     @property
     def sums(self) -> bool:
@@ -67,53 +81,28 @@ class Observation:
         """All input and output, in whichever convention; None where none is stated."""
         if not self.counts:
             return None
-        gross, beside, _ = self._conventions()
-        whole = self._sum("input") + (0 if gross else self._cached() + self._sum("input_audio"))
-        return whole, self._sum("output") + (self._beside() if beside else 0)
+        whole, answer = self.sizes.get("input", 0), self.sizes.get("output", 0)
+        return (
+            whole + (0 if self.convention.gross else _inside(self.sizes)),
+            answer + (_beside(self.sizes) if self.convention.beside else 0),
+        )
 
-    @property
-    def unclear(self) -> bool:
-        """Whether its total is none of the sums of its details."""
-        return not self._conventions()[2]
-
-    def _sum(self, *names: str) -> int:
-        texts = (self.counts.get(name, "") for name in names)
-        return sum(int(text) for text in texts if text.isascii() and text.isdigit())
-
-    def _cached(self) -> int:
-        lived = self._sum("cache_write_5m", "cache_write_1h")
-        return self._sum("cache_read") + max(self._sum("cache_write"), lived)
-
-    def _beside(self) -> int:
-        return self._sum("reasoning", "output_audio")
-
-    def _conventions(self) -> tuple[bool, bool, bool]:
-        """Whether input holds its details, whether output stands beside its own, and whether the total bears it out."""
-        if not self.total.isdigit():
-            return False, True, True
-        whole, answer = self._sum("input"), self._sum("output")
-        inside = self._cached() + self._sum("input_audio")
-        for gross, beside in product((False, True), (True, False)):
-            if int(self.total) == whole + answer + (0 if gross else inside) + (self._beside() if beside else 0):
-                return gross, beside, True
-        return False, True, False
-
-    def cells(self, *, repeats: bool) -> list[str]:
+    def cells(self) -> list[str]:
         """Cells of its row; times and counts are checked when they are loaded."""
-        gross, beside, _ = self._conventions()
-        counts = dict(self.counts)
+        gross, beside = self.convention.gross, self.convention.beside
+        counts, sizes = self.counts, self.sizes
         # The ledger takes audio for a part of the whole, whichever way a source counts.
         if not gross and "input_audio" in counts:
-            counts["input"] = str(self._sum("input", "input_audio"))
+            counts = {**counts, "input": str(sizes.get("input", 0) + sizes.get("input_audio", 0))}
         if beside and "output_audio" in counts:
-            counts["output"] = str(self._sum("output", "output_audio"))
-        known = self.members
+            counts = {**counts, "output": str(sizes.get("output", 0) + sizes.get("output_audio", 0))}
+        known = self.members.get
         return [
-            self.id, self.parent, cell(known.get("starttime")), cell(known.get("endtime")),
-            cell(known.get("model") or known.get("providedmodelname")), cell(known.get("userid")), self._status(),
+            self.key, self.parent_key, cell(known("starttime")), cell(known("endtime")),
+            cell(known("model") or known("providedmodelname")), cell(known("userid")), self._status(),
             *self._costs(), *(counts.get(name, "") for name in COUNTED), "gross" if gross else "fresh",
-            "beside-reasoning" if beside else "includes-reasoning", cell(known.get("traceid")), cell(known.get("name")),
-            cell(known.get("environment")), cell(known.get("sessionid")), REPEATS_CHILDREN if repeats else "",
+            "beside-reasoning" if beside else "includes-reasoning", cell(known("traceid")), cell(known("name")),
+            cell(known("environment")), cell(known("sessionid")), "",
         ]  # fmt: skip
 
     def _status(self) -> str:
@@ -128,6 +117,41 @@ class Observation:
         worked_out = (total, self.members.get("calculatedtotalcost"), self.members.get("totalcost"))
         estimate = next((cell(value) for value in worked_out if cell(value)), "")
         return ("0" if self._status() == "cached" and not given else given), estimate
+
+
+def _inside(sizes: Mapping[str, int]) -> int:
+    """Details of the input."""
+    lived = sizes.get("cache_write_5m", 0) + sizes.get("cache_write_1h", 0)
+    return sizes.get("cache_read", 0) + max(sizes.get("cache_write", 0), lived) + sizes.get("input_audio", 0)
+
+
+def _beside(sizes: Mapping[str, int]) -> int:
+    """Details of the output."""
+    return sizes.get("reasoning", 0) + sizes.get("output_audio", 0)
+
+
+def _convention(sizes: Mapping[str, int], total: str) -> _Convention:
+    if not total.isdigit():
+        return _Convention()
+    stated = sizes.get("input", 0) + sizes.get("output", 0)
+    inside, more = _inside(sizes), _beside(sizes)
+    for gross, beside in _WAYS:
+        if int(total) == stated + (0 if gross else inside) + (more if beside else 0):
+            return _Convention(gross, beside)
+    return _Convention(clear=False)
+
+
+@dataclass(slots=True)
+class Unclear:
+    """Counts the calls whose total is none of the sums of their details."""
+
+    count: int = 0
+
+    def counted(self, found: Iterable[Observation | Broken]) -> Iterator[Observation | Broken]:
+        """The same, counted on the way."""
+        for one in found:
+            self.count += not isinstance(one, Broken) and one.is_call and not one.convention.clear
+            yield one
 
 
 def observations(source: Source, progress: Progress | None) -> Iterator[Observation | Broken]:
@@ -167,16 +191,25 @@ def _of_json(source: Source, progress: Progress | None) -> Iterator[dict[str, An
 
 
 def _observation(found: dict[str, Any]) -> Observation:
-    members = {name.casefold().replace("_", ""): value for name, value in found.items()}
+    members = {_plain(name): value for name, value in found.items()}
     for name in _OBJECTS:
-        members[name] = _object(name, members.get(name))
+        value = members.get(name)
+        members[name] = value if type(value) is dict else _object(name, value)
     details = members["usagedetails"] or members["usage"]
-    counts = {}
-    for name, keys in _COUNTS.items():
-        text = next((cell(details[key]) for key in keys if details.get(key) is not None), "")
-        if text:
-            counts[name] = text
-    return Observation(members, counts, cell(details.get("total")))
+    counts: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for key, value in details.items():
+        slot = _SLOTS.get(key)
+        if slot is not None and value is not None and slot[1] < places.get(slot[0], _LAST):
+            counts[slot[0]], places[slot[0]] = cell(value), slot[1]
+    counts = {name: text for name, text in counts.items() if text}
+    sizes = {name: int(text) for name, text in counts.items() if text.isascii() and text.isdigit()}
+    return Observation(members, counts, sizes, _convention(sizes, cell(details.get("total"))))
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "")
 
 
 def _object(name: str, value: Any) -> Mapping[str, Any]:

@@ -37,10 +37,15 @@ _KNOWN = (
     "model_group", "custom_llm_provider", "api_base", "user", "metadata", "cache_hit", "cache_key", "request_tags",
     "team_id", "end_user", "status", "organization_id", "session_id",
 )  # fmt: skip
-COLUMNS = _KNOWN
+#: Columns of rows from JSON: those that are read.
+COLUMNS = tuple(name for name in _KNOWN if name not in (
+    "total_tokens", "completionStartTime", "model_id", "api_base", "cache_key",
+))  # fmt: skip
 _written = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _METADATA = m.Field("metadata")
 _USAGES = ("/usage_object", "/additional_usage_values")
+#: Members of the metadata that are read.
+_LOOKED_AT = ("user_api_key_alias", "user_api_key_team_alias", "status", *(name.strip("/") for name in _USAGES))
 _WRITTEN = "/prompt_tokens_details/cache_creation_token_details"
 #: What is stated -> members of a usage that say it, the surest first.
 _MEMBERS: dict[str, tuple[str, ...]] = {
@@ -74,9 +79,18 @@ def unfold(source: Source, progress: Progress | None, said: list[str]) -> Iterat
         data = page.get("data") if isinstance(page, dict) else None
         for found in data if isinstance(data, list) else [page]:
             if isinstance(found, dict):
-                yield [_cell(found.get(name)) for name in COLUMNS]
+                yield _cells(found)
             else:
                 yield found if isinstance(found, Broken) else Broken(str(found)[:RAW_LIMIT], "this is no row of a log")
+
+
+def _cells(found: dict[str, Any]) -> list[str]:
+    """Cells of a row; of the metadata only what is read is kept, for the rest is most of a log."""
+    metadata = found.get("metadata")
+    if type(metadata) is dict:
+        found["metadata"] = {name: metadata[name] for name in _LOOKED_AT if name in metadata}
+    values = [found.get(name, "") for name in COLUMNS]
+    return [value if isinstance(value, str) else _cell(value) for value in values]
 
 
 def _cell(value: Any) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unitcost.facts import mapping as m
 from unitcost.facts.calls import TAG
 from unitcost.facts.source import ReadOptions
 from unitcost.readers.calls import otel_spans
-from unitcost.readers.calls.families import Families
-from unitcost.readers.calls.otel_spans import COUNTED, Span
+from unitcost.readers.calls.families import rows_of_calls
+from unitcost.readers.calls.otel_spans import COUNTED
 from unitcost.readers.head import Format, Head
 from unitcost.readers.opening import Source
 from unitcost.readers.reading import Progress, Reading
-from unitcost.readers.tables import Broken, Row
+from unitcost.readers.tables import Row
 
 NAME = "otel-genai"
 CONVENTIONS = (
@@ -50,24 +49,8 @@ def sniff(head: Head) -> int:
 
 def unfold(source: Source, progress: Progress | None, said: list[str]) -> Iterator[Row]:
     """Rows of the spans that call a model; see `Unfolding`."""
-    families = Families()
-    for span in otel_spans.spans(source, None):
-        if isinstance(span, Span):
-            families.add(span.key, span.parent_key, span.usage, sums=span.sums)
-    repeating = families.repeating()
-    seen: Counter[str] = Counter()
-    for span in otel_spans.spans(source, progress):
-        if isinstance(span, Broken):
-            yield span
-        elif span.is_call:
-            seen["repeats"] += span.key in repeating
-            yield span.cells(repeats=span.key in repeating)
-        else:
-            seen["others"] += 1
-    if seen["others"]:
-        said.append(f"Spans that call no model are left out: {seen['others']:,}.")
-    if seen["repeats"]:
-        said.append(f"Spans that repeat what those below them state do not count: {seen['repeats']:,}.")
+    found = otel_spans.spans(source, progress)
+    return rows_of_calls(found, said, notes=COLUMNS.index("notes"), kind="Spans")
 
 
 def describe(columns: tuple[str, ...], sample: Sequence[Sequence[str]], options: ReadOptions) -> Reading:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from unitcost.facts.calls import REPEATS_CHILDREN
 from unitcost.readers import json_rows
 from unitcost.readers.calls.answers import cell, pages
 from unitcost.readers.opening import Source
@@ -38,15 +37,28 @@ _COUNTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 COUNTED = tuple(_COUNTS)
-_TOTAL = (f"{_USAGE}total_tokens", "llm.usage.total_tokens", "llm.token_count.total")
-_PROVIDER = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
-_MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "llm.request.model")
-_TIER = (
-    "openai.response.service_tier", "gen_ai.openai.response.service_tier", "openai.request.service_tier",
-    "gen_ai.openai.request.service_tier",
-)  # fmt: skip
-_CALLER = ("user.id", "enduser.id")
-_OPERATION = ("gen_ai.operation.name", "llm.request.type", "openinference.span.kind")
+#: What is told -> names of attributes that tell it, the newest first.
+_TOLD: dict[str, tuple[str, ...]] = {
+    **_COUNTS,
+    "total": (f"{_USAGE}total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
+    "provider": ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
+    "model": ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "llm.request.model"),
+    "tier": (
+        "openai.response.service_tier", "gen_ai.openai.response.service_tier", "openai.request.service_tier",
+        "gen_ai.openai.request.service_tier",
+    ),
+    "caller": ("user.id", "enduser.id"),
+    "operation": ("gen_ai.operation.name", "llm.request.type", "openinference.span.kind"),
+    "response": ("gen_ai.response.id",),
+    "cost": (f"{_USAGE}cost",),
+    "agent": ("gen_ai.agent.name",),
+    "conversation": ("gen_ai.conversation.id",),
+    "error": ("error.type",),
+    "service": ("service.name",),
+}  # fmt: skip
+#: Name of an attribute -> what it tells, and its place among those that tell that.
+_SLOTS = {name: (told, place) for told, names in _TOLD.items() for place, name in enumerate(names)}
+_LAST = max(map(len, _TOLD.values()))
 #: Operations that call a model themselves.
 _CALLS = frozenset({"chat", "text_completion", "completion", "generate_content", "embeddings", "embedding", "llm"})
 #: Operations that sum up what is below them.
@@ -60,10 +72,10 @@ _VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span, with its attributes as text and the service that it ran in."""
+    """A span, with what its attributes tell as text and the service that it ran in."""
 
     raw: Mapping[str, Any]
-    attributes: Mapping[str, str]
+    told: Mapping[str, str]
     service: str
 
     @property
@@ -79,12 +91,12 @@ class Span:
     @property
     def operation(self) -> str:
         """What it does, in lower case."""
-        return self._first(_OPERATION).casefold()
+        return self.told.get("operation", "").casefold()
 
     @property
     def is_call(self) -> bool:
         """Whether it calls a model, or states usage."""
-        return self.usage is not None or self.operation in _CALLS
+        return "input" in self.told or "output" in self.told or self.operation in _CALLS
 
     @property
     def sums(self) -> bool:
@@ -94,48 +106,43 @@ class Span:
     @property
     def usage(self) -> tuple[int, int] | None:
         """All input and output; None where none is stated as a count."""
-        if not any(self._first(_COUNTS[name]) for name in ("input", "output")):
+        if "input" not in self.told and "output" not in self.told:
             return None
         return self._count("input") + (self._cached() if self.counts_fresh else 0), self._count("output")
 
     @property
     def counts_fresh(self) -> bool:
         """Whether its total shows that the cache stands beside the input, against the convention."""
-        total, stated = self._first(_TOTAL), self._count("input") + self._count("output")
-        return total.isdigit() and self._cached() > 0 and int(total) == stated + self._cached()
+        total, cached = self.told.get("total", ""), self._cached()
+        return cached > 0 and total.isdigit() and int(total) == self._count("input") + self._count("output") + cached
 
     def _count(self, name: str) -> int:
-        text = self._first(_COUNTS[name])
+        text = self.told.get(name, "")
         return int(text) if text.isascii() and text.isdigit() else 0
 
     def _cached(self) -> int:
         return self._count("cache_read") + self._count("cache_write")
 
-    def cells(self, *, repeats: bool) -> list[str]:
+    def cells(self) -> list[str]:
         """Cells of its row; times and counts are checked when they are loaded."""
-        tier = self._first(_TIER).casefold()
-        ids = [cell(self.raw.get(name)) for name in ("traceId", "spanId", "parentSpanId")]
+        told, raw = self.told.get, self.raw.get
+        tier = told("tier", "").casefold()
+        trace, span, parent = cell(raw("traceId")), cell(raw("spanId")), cell(raw("parentSpanId"))
         return [
-            self.attributes.get("gen_ai.response.id", "") or ":".join(filter(None, ids[:2])), ids[1], ids[2],
-            _moment(self.raw.get("startTimeUnixNano")), _moment(self.raw.get("endTimeUnixNano")),
-            self._first(_PROVIDER), self._first(_MODEL), tier if tier in _VARIANTS else "", self._status(),
-            self._first(_CALLER), self.attributes.get(f"{_USAGE}cost", ""),
-            *(self._first(names) for names in _COUNTS.values()), self.service,
-            self.attributes.get("gen_ai.agent.name", ""), self.attributes.get("gen_ai.conversation.id", ""),
-            self.operation, REPEATS_CHILDREN if repeats else "", "fresh" if self.counts_fresh else "gross",
+            told("response") or ":".join(filter(None, (trace, span))), span, parent, _moment(raw("startTimeUnixNano")),
+            _moment(raw("endTimeUnixNano")), told("provider", ""), told("model", ""), tier if tier in _VARIANTS else "",
+            self._status(), told("caller", ""), told("cost", ""), *(told(name, "") for name in COUNTED), self.service,
+            told("agent", ""), told("conversation", ""), self.operation, "", "fresh" if self.counts_fresh else "gross",
         ]  # fmt: skip
-
-    def _first(self, names: tuple[str, ...]) -> str:
-        return next((self.attributes[name] for name in names if self.attributes.get(name)), "")
 
     def _status(self) -> str:
         status = self.raw.get("status")
         code = cell(status.get("code")) if isinstance(status, dict) else ""
-        error = self.attributes.get("error.type", "")
+        error = self.told.get("error", "")
         if not error and code not in _ERRORS:
             return "ok"
-        told = f"{error} {cell(status.get('message')) if isinstance(status, dict) else ''}".casefold()
-        return "aborted" if any(word in told for word in _BROKEN_OFF) else "failed"
+        said = f"{error} {cell(status.get('message')) if isinstance(status, dict) else ''}".casefold()
+        return "aborted" if any(word in said for word in _BROKEN_OFF) else "failed"
 
 
 def spans(source: Source, progress: Progress | None) -> Iterator[Span | Broken]:
@@ -155,26 +162,38 @@ def _of_resource(resource: Any) -> Iterator[Span | Broken]:
     if not isinstance(scopes, list):
         yield Broken(json_rows.written(resource)[:RAW_LIMIT], "these are no scope spans of a resource")
         return
-    service = _attributes(resource.get("resource")).get("service.name", "")
+    service = _told(resource.get("resource")).get("service", "")
     for scope in scopes:
         found = scope.get("spans") if isinstance(scope, dict) else None
         for span in found if isinstance(found, list) else [found]:
             if isinstance(span, dict):
-                yield Span(span, _attributes(span), service)
+                yield Span(span, _told(span), service)
             else:
                 yield Broken(json_rows.written(span)[:RAW_LIMIT], "this is no span")
 
 
-def _attributes(holder: Any) -> dict[str, str]:
-    """Attributes that are text, a number or a truth, as text."""
+def _told(holder: Any) -> dict[str, str]:
+    """What attributes tell that are text, a number or a truth, as text."""
     listed = holder.get("attributes") if isinstance(holder, dict) else None
     found: dict[str, str] = {}
-    for attribute in listed if isinstance(listed, list) else []:
-        value = attribute.get("value") if isinstance(attribute, dict) else None
-        if isinstance(value, dict):
-            text = next((cell(value[kind]) for kind in _VALUES if kind in value), "")
-            found.setdefault(cell(attribute.get("key")), text)
+    places: dict[str, int] = {}
+    for attribute in listed if isinstance(listed, list) else ():
+        name = attribute.get("key") if isinstance(attribute, dict) else None
+        slot = _SLOTS.get(name) if isinstance(name, str) else None
+        if slot is None or slot[1] >= places.get(slot[0], _LAST):
+            continue
+        text = _text(attribute.get("value"))
+        if text:
+            found[slot[0]], places[slot[0]] = text, slot[1]
     return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        for kind in _VALUES:
+            if kind in value:
+                return cell(value[kind])
+    return ""
 
 
 def _moment(nanoseconds: Any) -> str:
