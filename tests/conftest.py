@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# What a terminal shows depends on its width; that of whoever runs the tests is no part of them.
+for _width in ("COLUMNS", "LINES"):
+    os.environ.pop(_width, None)
+
 # The same examples every time, so that a red run can be had again. HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile("given", derandomize=True, database=None)
 settings.register_profile("search", derandomize=False)

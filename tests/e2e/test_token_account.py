@@ -435,3 +435,9 @@ def test_calls_behind_many_figures_are_those_behind_each(lab: Desk, limit: int |
         together = reader.read_all(leaves, limit)
         assert together == [reader.read(leaf, limit) for leaf in leaves]
     assert any(together)
+
+
+def test_the_title_says_what_is_there_instead_of_charges(lab: Desk) -> None:
+    put(lab, [{"input_tokens": 1_000_000}])
+    assert lab.report()["title"] == "Calls of models, without charges"
+    assert "Calls of models, without charges" in lab.run("report", "--as-of", AS_OF).stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unitcost.facts.rules import OWNER_KINDS
 from unitcost.figure import Figure
 from unitcost.report import charts
@@ -23,6 +25,15 @@ from unitcost.report.sections import (
     units,
     work,
 )
+
+#: Section -> what a report tells of where it has no charges.
+_BESIDE_CHARGES = {
+    "tokens": "calls of models",
+    "runs": "runs",
+    "work": "work",
+    "endpoints": "endpoints",
+    "stored": "stored data",
+}
 
 
 def build(given: ReportInput) -> Report:
@@ -52,7 +63,7 @@ def build(given: ReportInput) -> Report:
     ]
     totals = made.totals
     return Report(
-        title=_title(given),
+        title=_title(given, [section.key for section in sections if section is not None and section.tables]),
         selection=given.selection,
         currencies=tuple(totals),
         as_of=given.as_of,
@@ -65,14 +76,18 @@ def build(given: ReportInput) -> Report:
     )
 
 
-def _title(given: ReportInput) -> str:
+def _title(given: ReportInput, shown: Sequence[str]) -> str:
     selection = given.selection
     placed = "month" if selection.place == "charge" else "billing_month"
     months = sorted({row.keys[0] for row in given.spend[placed] if row.keys[0]})
     first = selection.start.strftime("%Y-%m") if selection.start else (months[0] if months else "")
     last = months[-1] if months else ""
     span = first if first == last or not last else f"{first} to {last}"
-    return f"{selection.cost.capitalize()} cost, {span or 'no charges'}"
+    beside = [name for key, name in _BESIDE_CHARGES.items() if key in shown]
+    if span or not beside:
+        return f"{selection.cost.capitalize()} cost, {span or 'no charges'}"
+    said = " and ".join(filter(None, [", ".join(beside[:-1]), beside[-1]]))
+    return f"{said[0].upper()}{said[1:]}, without charges"
 
 
 def _messages(given: ReportInput, totals: dict[str, Figure]) -> list[str]:
