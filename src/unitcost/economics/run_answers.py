@@ -9,11 +9,10 @@ from datetime import timedelta
 from decimal import Decimal
 
 from unitcost import money
-from unitcost.economics.pruning import with_pruning
 from unitcost.economics.run_effort import lives_of, run_effort, spot_figures
 from unitcost.economics.shared_jobs import share_of
-from unitcost.economics.sweeps import duplicates_of
-from unitcost.facts.runs import GroupAnswer, HeldLife, Life, Run, RunAnswer, Trial
+from unitcost.economics.sweeps import duplicates_of, with_pruning
+from unitcost.facts.runs import GroupAnswer, HeldLife, Life, Run, RunAnswer
 from unitcost.figure import Figure, figure_id, ratio, total
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
@@ -118,7 +117,7 @@ class Known:
 def run_answers(runs: Sequence[Run], known: Known, *, at: str) -> list[RunAnswer]:
     """What each run cost, what became of it, and what its time went into, the dearest first."""
     names = {run.workload: run.name or run.workload for run in runs}
-    repeated = duplicates_of([_trial(run) for run in runs])
+    repeated = duplicates_of(runs)
     answers = [
         _answer(
             run, known, at=at,
@@ -168,13 +167,6 @@ def _part_of(hours: Decimal, whole: Figure, mine: Figure) -> Decimal:
     if not whole.value or mine.value is None:
         return money.ZERO
     return money.divide(money.multiply(hours, mine.value), whole.value)
-
-
-def _trial(run: Run) -> Trial:
-    return Trial(
-        trial_id=run.workload, status=run.status, lives=(_life(_whole(run)),),
-        config_key=f"{run.parent or run.experiment} {run.config_key}" if run.config_key else "",
-    )  # fmt: skip
 
 
 def _whole(run: Run) -> HeldLife:

@@ -60,22 +60,6 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A run of a sweep. `config_key` is the same for runs of the same configuration, empty when it is not known."""
-
-    trial_id: str
-    status: str
-    lives: tuple[Life, ...]
-    accepted: bool | None = None
-    config_key: str = ""
-
-    @property
-    def started_at(self) -> datetime | None:
-        """When its first attempt began."""
-        return min((life.started_at for life in self.lives if life.started_at), default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """What the time of a run went into; the four parts are all of it.
 
@@ -130,49 +114,6 @@ class SpotSaving:
     usd: Decimal
     on_demand_usd: Decimal
     share: Decimal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepCost:
-    """What a sweep cost, by what became of its trials; the parts add up to `usd`.
-
-    Parameters
-    ----------
-    usd
-        All trials that have ended and have a price, and what the sweep held itself. [USD]
-    usd_per_accepted
-        None when nothing was accepted.
-    completed_usd, duplicate_usd, pruned_usd, failed_usd, stopped_usd, own_usd
-        Trials that ran to their end; those that did so for a configuration already tried; pruned; failed or timed out;
-        cancelled, preempted or of unknown end; the sweep itself.
-    pruning_saved_usd
-        What the pruned trials would have cost more at full length; None when that is not known.
-    full_hours
-        Full length of a trial. [hours]
-    duplicates
-        (trial, the earlier one of the same configuration).
-    never_started
-        They cost nothing.
-    open_trials, unpriced_trials
-        Without an end; without a price, or without any word of what they held. What is not known of them is not in the
-        sums.
-    """
-
-    usd: Decimal
-    accepted: int
-    usd_per_accepted: Decimal | None
-    completed_usd: Decimal
-    duplicate_usd: Decimal
-    pruned_usd: Decimal
-    failed_usd: Decimal
-    stopped_usd: Decimal
-    own_usd: Decimal
-    pruning_saved_usd: Decimal | None
-    full_hours: Decimal | None
-    duplicates: tuple[tuple[str, str], ...] = ()
-    never_started: tuple[str, ...] = ()
-    open_trials: tuple[str, ...] = ()
-    unpriced_trials: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import defaultdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.conftest import Desk
 from tracker_files import SAMPLES, Told, ask, into_ledger, read, read_text
 
-from unitcost.attribution.accepted import accepted_by, parse_accepted
-from unitcost.economics.sweeps import sweep_cost
-from unitcost.facts.runs import Life, Trial
 from unitcost.facts.work import STATUSES
 from unitcost.readers.work.mlflow_answers import RUN_STATUSES
 
@@ -284,30 +283,24 @@ def test_39_a_sweep_with_pruned_trials_through_the_reader(tmp_path: Path, shared
         [prices] = csv.DictReader(stream)
     with (folder / "input.csv").open(encoding="utf-8") as stream:
         trials = [_as_run(row) for row in csv.DictReader(stream)]
-    told = read_text(answer(run("sweep"), *trials), tmp_path)
-    into_ledger(told, tmp_path / "ledger.duckdb")
-    rows = ask(
-        tmp_path / "ledger.duckdb",
-        "SELECT w.workload_id, w.status, w.config_key, w.tags, w.metrics, h.quantity, h.started_at, h.ended_at "
-        "FROM workloads w JOIN holdings h USING (source, workload_id) WHERE w.parent = 'sweep'",
+    desk = Desk(tmp_path)
+    price = prices["usd_per_gpu_hour"]
+    desk.write(
+        "unitcost.toml",
+        f"[work]\nprices = [ {{ accelerator = '*', usd_per_hour = {price} }} ]\n"
+        "accepted = \"tags.accepted = 'yes' and metrics.auc >= 0.9\"\n",
     )
-    rule = parse_accepted("tags.accepted = 'yes' and metrics.auc >= 0.9")
-    price = Decimal(prices["usd_per_gpu_hour"])
-    found = [
-        Trial(
-            trial_id=name, status=status, config_key=key, accepted=accepted_by(rule, tags, metrics or {}),
-            lives=(Life(attempt=1, status=status, quantity=gpus, started_at=start, ended_at=end, usd_per_hour=price),),
-        )
-        for name, status, key, tags, metrics, gpus, start, end in rows
-    ]  # fmt: skip
-    cost = sweep_cost(found, Decimal(prices["full_trial_hours"]))
-    assert cost.usd == Decimal(expected["total_usd"])
-    assert cost.usd_per_accepted == Decimal(expected["usd_per_accepted"])
-    assert cost.pruning_saved_usd == Decimal(expected["pruning_saved_usd"])
-    assert (cost.failed_usd, cost.duplicate_usd) == (
-        Decimal(expected["failed_usd"]),
-        Decimal(expected["duplicate_usd"]),
-    )
+    desk.load(str(desk.write("runs.json", answer(run("sweep"), *trials))))
+    runs = desk.report()["runs"]
+    (experiment,) = runs["experiments"]
+    assert Decimal(experiment["cost"]) == Decimal(expected["total_usd"])
+    assert Decimal(experiment["per_accepted"]) == Decimal(expected["usd_per_accepted"])
+    assert Decimal(experiment["pruning_saved"]) == Decimal(expected["pruning_saved_usd"])
+    by_outcome: dict[str, Decimal] = defaultdict(Decimal)
+    for found in runs["runs"]:
+        by_outcome[found["outcome"]] += Decimal(found["cost"] or 0)
+    assert by_outcome["failed"] == Decimal(expected["failed_usd"])
+    assert by_outcome["duplicate"] == Decimal(expected["duplicate_usd"])
 
 
 def _as_run(row: dict[str, str]) -> dict[str, Any]:
