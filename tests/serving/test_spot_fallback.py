@@ -76,7 +76,6 @@ def test_fast_forward_changes_nothing_and_the_same_input_gives_the_same_bytes(
 def test_fallback_answers_at_least_as_many_in_time(
     needed: int, spare: int, seed: int, notice_s: float, rate: float
 ) -> None:
-    """Under the same losses; a cold start that ends just then moves some requests, so a few in a hundred may go the other way."""
     requests = trace(300, rate=rate, seed=seed)
     until_s = requests.duration_s
 
@@ -84,7 +83,7 @@ def test_fallback_answers_at_least_as_many_in_time(
         fleet = spot_fleet(needed, spare, fallback, seed, notice_s=notice_s, until_s=until_s)
         return simulate(requests, fleet, TARGETS).good_share
 
-    assert good(needed) >= good(0) - 0.03
+    assert good(needed) >= good(0)
 
 
 @settings(max_examples=25, deadline=None)
