@@ -6,15 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # What a terminal shows depends on its width; that of whoever runs the tests is no part of them.
 for _width in ("COLUMNS", "LINES"):
     os.environ.pop(_width, None)
 
 # The same examples every time, so that a red run can be had again. HYPOTHESIS_PROFILE=search looks for new ones.
-settings.register_profile("given", derandomize=True, database=None)
-settings.register_profile("search", derandomize=False)
+# Nothing is judged by the time it takes: a busy machine would fail what is right.
+_untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("given", _untimed, derandomize=True, database=None)
+settings.register_profile("search", _untimed, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "given"))
 
 ROOT = Path(__file__).resolve().parent.parent
