@@ -32,7 +32,7 @@ CALM = Market(losses=LossRate(per_hour=0.0))
 STORMY = Market(losses=LossRate(per_hour=2.0, notice_s=30.0, return_s=900.0))
 
 
-def tide(hours: float = 3.0, low: float = 1.0, high: float = 30.0) -> Trace:
+def tide(hours: float = 1.2, low: float = 1.0, high: float = 30.0) -> Trace:
     """Requests whose rate rises and falls once."""
     rng = np.random.default_rng(4)
     duration_s = hours * 3600
@@ -67,12 +67,13 @@ def test_each_way_is_played_on_all_requests(stormy: Ways) -> None:
     best = cheapest(found)
     assert best is not None
     assert best.tried is not None
-    kept = [way.tried.cost.usd for way in found if way.tried is not None and not way.tried.misses]
-    assert best.tried.cost.usd == min(kept)
+    kept = [way.usd for way in found if way.usd is not None and way.tried is not None and not way.tried.misses]
+    assert best.usd == min(kept)
 
 
 def test_an_autoscaler_pays_less_than_the_peak_all_day(stormy: Ways) -> None:
-    scaled, fixed = stormy.autoscaled().tried, stormy.fixed()
+    scaled, fixed = stormy.autoscaled().tried, stormy.fixed().tried
+    assert fixed is not None
     assert scaled is not None
     assert not scaled.misses
     assert scaled.cost.usd < fixed.cost.usd
@@ -95,7 +96,8 @@ def test_spot_with_fallback_meets_targets_that_losses_would_break(stormy: Ways) 
 
 def test_without_losses_spot_costs_what_its_price_says() -> None:
     calm = ways_of(CALM)
-    alone, fixed = calm.spot_alone(), calm.fixed()
+    alone, fixed = calm.spot_alone(), calm.fixed().tried
+    assert fixed is not None
     assert alone.tried is not None
     assert "0 spare" in alone.setting
     assert alone.tried.cost.usd * 4 == pytest.approx(fixed.cost.usd * Decimal("1.5"), abs=Decimal("0.0001"))
@@ -112,10 +114,10 @@ def test_a_warm_pool_is_paid_at_its_own_price() -> None:
     ways = ways_of(CALM, terms=Terms(on_demand=Decimal(4), standby=Decimal(1)), warm_pool=2)
     way = ways.warm()
     assert way.tried is not None
-    assert way.setting.endswith("2 warm")
+    assert way.setting.endswith("2 in standby")
     standby_s = sum(i.end_s - i.start_s for i in way.tried.outcome.intervals if i.state == "standby")
     assert float(way.tried.cost.warm_usd) == pytest.approx(standby_s / 3600, rel=1e-6)
-    assert repriced(way.tried, Terms(on_demand=Decimal(4), standby=Decimal(4))) > way.tried.cost.usd
+    assert repriced(way, Terms(on_demand=Decimal(4), standby=Decimal(4))) > way.tried.cost.usd
 
 
 def test_a_recording_with_too_few_nodes_is_said() -> None:
@@ -128,12 +130,12 @@ def test_a_recording_with_too_few_nodes_is_said() -> None:
 
 
 def test_a_recording_decides_when_spot_is_there() -> None:
-    counts = [8] * 12 + [0] * 12 + [8] * 12
+    counts = [8] * 5 + [0] * 5 + [8] * 5
     ways = ways_of(Market(losses=LossRate(per_hour=5.0, notice_s=60.0), counts=counts, gap_s=300.0, nodes=8))
     way = ways.spot()
     assert way.tried is not None
     assert len(way.draws) == 1
     spot = [i for i in way.tried.outcome.intervals if i.category == "spot" and i.state == "ready"]
-    assert not any(i.start_s < 7_000 and i.end_s > 3_700 for i in spot)
+    assert not any(i.start_s < 2_900 and i.end_s > 1_600 for i in spot)
     helped = [i for i in way.tried.outcome.intervals if i.category == "on-demand" and i.state == "ready"]
-    assert any(i.start_s < 3_700 < i.end_s for i in helped)
+    assert any(i.start_s < 1_700 < i.end_s for i in helped)

@@ -16,7 +16,7 @@ from unitcost import money
 from unitcost.serving.costs import Rates, interval_usd, price
 from unitcost.serving.fleet import Autoscaler, CapacityEvent, Category, ColdStart, Fleet, LossRate, Targets
 from unitcost.serving.kernel.layout import DONE, UNSERVED
-from unitcost.serving.occupancy import arrivals_per_s, mean_replicas, replica_hours
+from unitcost.serving.occupancy import OPEN, arrivals_per_s, mean_replicas, replica_hours
 from unitcost.serving.outcome import simulate
 from unitcost.serving.simulate import run
 from unitcost.serving.spot import draw_losses
@@ -166,7 +166,7 @@ def test_mean_replicas_add_up_to_the_hours() -> None:
     requests = trace(400, rate=5.0)
     outcome = simulate(requests, Fleet(grid=grid(), places={"on-demand": 2}), TARGETS)
     edges_s = np.linspace(0.0, outcome.end_s, 11)
-    mean = mean_replicas(outcome.intervals, edges_s, states=("ready",))
+    mean = mean_replicas(outcome.intervals, edges_s, states=OPEN)
     assert mean == pytest.approx(2.0)
     assert float((mean * np.diff(edges_s)).sum()) / 3600 == pytest.approx(replica_hours(outcome).on_demand)
     came = arrivals_per_s(requests, edges_s) * np.diff(edges_s)

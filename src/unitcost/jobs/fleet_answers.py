@@ -54,7 +54,8 @@ class FleetRow:
     usd_per_day, usd_per_mtok_total
         None: it was not played, or nothing was answered.
     usd_per_day_draws
-        With each draw of the losses of spot that was played; the row is that with the fewest requests inside the targets.
+        With each draw of the losses of spot that was played. The cost and the replica-hours of the row are their mean; latencies and the
+        replicas over time are those of the draw with the fewest requests inside the targets.
     good_share
         Requests answered inside all targets, of all.
     cold_usd_share, warm_usd_share
@@ -63,6 +64,8 @@ class FleetRow:
         Times that a request lost its replica and was computed again.
     ready_replicas
         Mean number in each slot of the chart.
+    change_share
+        Cost over that of the fixed fleet, less one; None: it was not played.
     verdict
         Whether it is taken, and why not.
     """
@@ -82,6 +85,7 @@ class FleetRow:
     warm_usd_share: float
     ready_replicas: Sequence[float]
     spot_replicas: Sequence[float]
+    change_share: float | None
     meets: bool
     verdict: str
 

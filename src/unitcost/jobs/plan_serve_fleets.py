@@ -30,9 +30,10 @@ from unitcost.serving.fleet_ways import (
     Terms,
     Ways,
     cheapest,
+    mean_usd,
     repriced,
 )
-from unitcost.serving.occupancy import OPEN, arrivals_per_s, mean_replicas, replica_hours
+from unitcost.serving.occupancy import OPEN, arrivals_per_s, mean_hours, mean_replicas, replica_hours
 from unitcost.serving.traces import Floats
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
 
@@ -72,13 +73,13 @@ def plan_fleets(
     before, played = run.runs, list(ways.played())
     best = cheapest(played)
     edges_s = np.linspace(0.0, run.trace.duration_s, _SLOTS + 1)
-    rows = tuple(_row(way, best, edges_s) for way in played)
+    rows = tuple(_row(way, best, edges_s, base.cost.usd) for way in played)
     return FleetPlan(
         option=base.option.name, rows=rows, chosen=best.name if best else "", slot_s=float(edges_s[1]),
         requests_per_s=arrivals_per_s(run.trace, edges_s).tolist(), fixed_replicas=base.replicas,
         usd_per_replica_hour={str(name): usd for name, usd in offer.terms.rates.usd_per_hour.items()}, cold_start_s=cold.total_s,
         runs=run.runs - before,
-        notes=(*_notes(fleets, market, cold_words(cold, ask.cold)), *offer.notes(played)),
+        notes=(*_notes(fleets, market, cold_words(cold, ask.cold), cold.wake_s), *offer.notes(played)),
     )  # fmt: skip
 
 
@@ -146,7 +147,7 @@ class _Offer:
             yield "The fallback is another machine than the spot price is for, of which no on-demand price is known."
             return
         said = [
-            f"{way.name} {_a_day(repriced(way.tried, self._terms(self.beside)), way.tried.outcome.end_s):,.2f} USD a day"
+            f"{way.name} {_a_day(repriced(way, self._terms(self.beside)), way.tried.outcome.end_s):,.2f} USD a day"
             for way in played
             if way.tried is not None and way.name in (SPOT, SPOT_SCALED)
         ]
@@ -157,8 +158,8 @@ def _per_gpu(rental: Rental) -> str:
     return f"{rental.usd_per_accelerator_hour:,.3f} USD per GPU-hour, {rental.machine} {rental.region}"
 
 
-def _notes(ask: FleetAsk, market: Market, cold: str) -> Iterator[str]:
-    yield f"Cold start {cold}; from the warm pool {LOOK_S:g} s at most until it is noticed, and the wake-up."
+def _notes(ask: FleetAsk, market: Market, cold: str, wake_s: float) -> Iterator[str]:
+    yield f"Cold start {cold}; from the warm pool {wake_s:g} s."
     yield (
         f"Autoscaler: looks each {LOOK_S:g} s at the requests not answered yet, stops what was not wanted for "
         f"{REMEMBER_S / SECONDS_PER_MINUTE:g} minutes. The most, the target in flight, the warm pool and the spare spot "
@@ -181,26 +182,32 @@ def _a_day(usd: Decimal, span_s: float) -> Decimal:
     return money.divide(money.multiply(usd, Decimal(SECONDS_PER_DAY * MICROSECONDS_PER_SECOND)), span_us)
 
 
-def _row(way: FleetWay, best: FleetWay | None, edges_s: Floats) -> FleetRow:
+def _row(way: FleetWay, best: FleetWay | None, edges_s: Floats, fixed_usd: Decimal) -> FleetRow:
     tried = way.tried
     if tried is None:
         return FleetRow(
             name=way.name, setting="", usd_per_day=None, usd_per_day_draws=(), usd_per_mtok_total=None, ttft_p95_s=None, tpot_p95_s=None,
             good_share=None, unanswered=0, thrown_back=0, hours=None, cold_usd_share=0.0, warm_usd_share=0.0,
-            ready_replicas=(), spot_replicas=(), meets=False, verdict=f"not played: {way.why_not}",
+            ready_replicas=(), spot_replicas=(), change_share=None,
+            meets=False, verdict=f"not played: {way.why_not}",
         )  # fmt: skip
-    outcome, cost, latencies = tried.outcome, tried.cost, tried.outcome.latencies
+    outcome, latencies = tried.outcome, tried.outcome.latencies
+    days = tuple(_a_day(one.cost.usd, one.outcome.end_s) for one in way.draws)
+    units = [one.units.per_mtok_total for one in way.draws if one.units.per_mtok_total is not None]
+    costs = [one.cost for one in way.draws]
+    usd = mean_usd([cost.usd for cost in costs])
     return FleetRow(
-        name=way.name, setting=way.setting, usd_per_day_draws=tuple(_a_day(one.cost.usd, one.outcome.end_s) for one in way.draws),
-        usd_per_day=_a_day(cost.usd, outcome.end_s),
-        usd_per_mtok_total=tried.units.per_mtok_total,
+        name=way.name, setting=way.setting, usd_per_day_draws=days, usd_per_day=mean_usd(days),
+        usd_per_mtok_total=mean_usd(units) if units else None,
         ttft_p95_s=latencies["ttft_s"].p95 if "ttft_s" in latencies else None,
         tpot_p95_s=latencies["tpot_s"].p95 if "tpot_s" in latencies else None, good_share=outcome.good_share,
-        unanswered=outcome.requests - outcome.answered, thrown_back=outcome.lost, hours=replica_hours(outcome),
-        cold_usd_share=_share(cost.cold_usd, cost.usd), warm_usd_share=_share(cost.warm_usd, cost.usd),
+        unanswered=outcome.requests - outcome.answered, thrown_back=outcome.lost,
+        hours=mean_hours([replica_hours(one.outcome) for one in way.draws]),
+        cold_usd_share=_share(mean_usd([cost.cold_usd for cost in costs]), usd),
+        warm_usd_share=_share(mean_usd([cost.warm_usd for cost in costs]), usd),
         ready_replicas=mean_replicas(outcome.intervals, edges_s, states=OPEN).tolist(),
         spot_replicas=mean_replicas(outcome.intervals, edges_s, states=OPEN, category="spot").tolist(),
-        meets=not tried.misses, verdict=_verdict(way, best),
+        change_share=_share(usd, fixed_usd) - 1, meets=not tried.misses, verdict=_verdict(way, best),
     )  # fmt: skip
 
 
@@ -213,7 +220,6 @@ def _verdict(way: FleetWay, best: FleetWay | None) -> str:
     assert tried is not None  # looked at before
     if tried.misses:
         return f"ruled out: {'; '.join(tried.misses)}"
-    if best is None or best.tried is None or best is way:
+    if best is None or best is way or best.usd is None or way.usd is None:
         return "taken: the cheapest that keeps the targets"
-    more = _share(tried.cost.usd, best.tried.cost.usd) - 1
-    return f"keeps the targets; {more:.0%} dearer than {best.name}"
+    return f"keeps the targets, {_share(way.usd, best.usd) - 1:.0%} dearer than {best.name}"

@@ -19,13 +19,13 @@ def fleets_section(plan: FleetPlan | None) -> Iterator[Section]:
     """What each way costs and keeps, and how many replicas it has over time."""
     if plan is None:
         return
-    columns = ["fleet", "USD/day", "USD/M total", "TTFT p95 ms", "TPOT p95 ms", "inside targets", ""]
+    columns = ["fleet", "USD/day", "change", "USD/M total", "TTFT p95 ms", "TPOT p95 ms", "inside targets", "verdict"]
     priced = [(row.name, float(row.usd_per_day)) for row in plan.rows if row.usd_per_day is not None]
     yield Section(
         key="fleets", title="Fleets over the whole traffic",
         question=f"Which way to keep replicas of ({plan.option}) is the cheapest inside the targets?",
         tables=(
-            table(columns, [_costs(row) for row in plan.rows]),
+            table(columns, [_costs(row, plan.chosen) for row in plan.rows]),
             table(
                 ["replica-hours", "busy", "idle", "cold", "warm", "on spot", "on demand"],
                 [_hours(row) for row in plan.rows if row.hours is not None], caption="Replica-hours by state, and by who is paid",
@@ -33,26 +33,32 @@ def fleets_section(plan: FleetPlan | None) -> Iterator[Section]:
         ),
         charts=(bar_chart("fleets-usd", "Cost of a day", priced, "USD"), *_charts(plan)),
         notes=(
-            "Inside targets: share of all requests that are answered within each target, over the whole traffic; so are the p95.",
-            *(f"{row.name}: {row.setting}{_draws(row)}." for row in plan.rows if row.setting),
+            *(f"{row.name}: {_said(row)}." for row in plan.rows),
+            "Inside targets: share of all requests that are answered within each target, over the whole traffic; the p95 are over all "
+            "that are answered. `change` is against the fixed fleet.",
             *plan.notes,
         ),
     )  # fmt: skip
 
 
-def _draws(row: FleetRow) -> str:
+def _said(row: FleetRow) -> str:
+    """Setting of a row, what the draws of losses cost, and the verdict."""
     drawn = row.usd_per_day_draws
-    if len(drawn) < 2:
-        return ""
-    return f"; {len(drawn)} draws of losses, {usd(min(drawn))} to {usd(max(drawn))} USD a day, the worst is shown"
+    several = (
+        f"{len(drawn)} draws of losses, {usd(min(drawn))} to {usd(max(drawn))} USD a day, shown: mean cost, worst latency"
+        if len(drawn) > 1
+        else ""
+    )
+    return "; ".join(part for part in (row.setting, several, row.verdict) if part)
 
 
-def _costs(row: FleetRow) -> list[str]:
+def _costs(row: FleetRow, chosen: str) -> list[str]:
     unit = row.usd_per_mtok_total
     return [
-        row.name, _NONE if row.usd_per_day is None else usd(row.usd_per_day), _NONE if unit is None else f"{unit:,.3f}",
+        row.name, _NONE if row.usd_per_day is None else usd(row.usd_per_day),
+        _NONE if row.change_share is None else f"{row.change_share:+.0%}", _NONE if unit is None else f"{unit:,.3f}",
         _ms(row.ttft_p95_s), _ms(row.tpot_p95_s), _NONE if row.good_share is None else f"{row.good_share:.2%}",
-        row.verdict,
+        "–" if not row.hours else "taken" if row.name == chosen else "dearer" if row.meets else "misses",
     ]  # fmt: skip
 
 

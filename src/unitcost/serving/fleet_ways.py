@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from unitcost import money
 from unitcost.serving.costs import Rates, price
 from unitcost.serving.fleet import Autoscaler, Category, ColdStart, Fleet, LossRate
-from unitcost.serving.levers import best_of
 from unitcost.serving.search import Search, Tried
 from unitcost.serving.spot import draw_losses, recorded_losses
 
@@ -20,8 +20,8 @@ from unitcost.serving.spot import draw_losses, recorded_losses
 IN_FLIGHT = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0)
 #: How often an autoscaler looks, how long it remembers (as Kubernetes has it), and what it starts at one look.
 LOOK_S, REMEMBER_S, SURGE = 15.0, 300.0, 4
-FIXED, SCALED, WARM = "fixed", "autoscaled", "autoscaled, warm pool"
-SPOT_ALONE, SPOT, SPOT_SCALED = "spot alone", "spot, on-demand fallback", "spot autoscaled, fallback"
+FIXED, SCALED, WARM = "fixed", "autoscaled", "warm pool"
+SPOT_ALONE, SPOT, SPOT_SCALED = "spot alone", "spot + fallback", "spot by load"
 #: How many ways there are.
 WAYS = 6
 #: Draws of the losses of spot that a setting must stand.
@@ -101,6 +101,12 @@ class FleetWay:
     draws: tuple[Tried, ...] = ()
     why_not: str = ""
 
+    @property
+    def usd(self) -> Decimal | None:
+        """Cost, in the mean of the draws. [USD]."""
+        runs = self.draws or ((self.tried,) if self.tried is not None else ())
+        return mean_usd([one.cost.usd for one in runs]) if runs else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:
@@ -127,7 +133,7 @@ class Ways:
     def played(self) -> Iterator[FleetWay]:
         """Each way, in the order of what it needs."""
         self.on_way(FIXED)
-        yield FleetWay(name=FIXED, setting=f"{self.base.replicas} replicas all day", tried=self.fixed())
+        yield self.fixed()
         for name, made in ((SCALED, self.autoscaled), (WARM, self.warm)):
             self.on_way(name)
             yield made()
@@ -136,9 +142,10 @@ class Ways:
             no_price = "no spot price is known: give one with --prices"
             yield FleetWay(name=name, why_not=no_price) if self.terms.spot is None else made()
 
-    def fixed(self) -> Tried:
+    def fixed(self) -> FleetWay:
         """The fewest replicas that keep the targets at the peak, all the time."""
-        return self._play(Fleet(grid=self.base.option.grid, places={"on-demand": self.base.replicas}), "").worst
+        fleet = Fleet(grid=self.base.option.grid, places={"on-demand": self.base.replicas})
+        return _best(FIXED, [self._play(fleet, f"{self.base.replicas} on demand all the time")])
 
     def autoscaled(self) -> FleetWay:
         """Replicas by load; the smallest most, then the largest target that keeps the limits."""
@@ -175,7 +182,7 @@ class Ways:
         for pool in pools:
             for most in _most(self.base.replicas):
                 fleet = Fleet(grid=self.base.option.grid, places={"on-demand": most + pool}, warm_pool=pool)
-                found += self._tuned(fleet, f"{pool} warm" if pool else "", most=most)
+                found += self._tuned(fleet, f"{pool} in standby" if pool else "", most=most)
                 if any(not one.worst.misses for one in found):
                     return _best(name, found)
         return _best(name, found)
@@ -212,9 +219,9 @@ class Ways:
             )  # fmt: skip
             stand_in = f", up to {fallback} on demand" if fallback else ""
             one = self._play(fleet, f"{spot} on spot ({spare} spare){stand_in}")
-            kept = [before.worst.cost.usd for before in found if not before.worst.misses]
+            kept = [before.usd for before in found if not before.worst.misses]
             found.append(one)
-            if kept and (one.worst.misses or one.worst.cost.usd >= min(kept)):
+            if kept and (one.worst.misses or one.usd >= min(kept)):
                 break
         return _best(name, found) if found else self._unrecorded(name)
 
@@ -254,11 +261,17 @@ class _Played:
         """A run that misses a target, else the one with the fewest requests inside them."""
         return min(self.draws, key=lambda one: (not one.misses, one.outcome.good_share))
 
+    @property
+    def usd(self) -> Decimal:
+        """Mean of the draws. [USD]."""
+        return mean_usd([one.cost.usd for one in self.draws])
+
 
 def _best(name: str, found: Sequence[_Played]) -> FleetWay:
-    best = best_of([one.worst for one in found])
-    played = next(one for one in found if one.worst is best)
-    return FleetWay(name=name, setting=played.setting, tried=best, draws=played.draws)
+    """The cheapest that keeps the targets; where none does, the one with the most requests inside them."""
+    kept = [one for one in found if not one.worst.misses]
+    best = min(kept, key=lambda one: one.usd) if kept else max(found, key=lambda one: one.worst.outcome.good_share)
+    return FleetWay(name=name, setting=best.setting, tried=best.worst, draws=best.draws)
 
 
 def _most(replicas: int) -> list[int]:
@@ -273,11 +286,19 @@ def _spares(replicas: int) -> Sequence[int]:
 
 
 def cheapest(ways: Sequence[FleetWay]) -> FleetWay | None:
-    """The cheapest that keeps the targets; None: none does."""
-    kept = [(way.tried.cost.usd, way.name, way) for way in ways if way.tried is not None and not way.tried.misses]
+    """The cheapest that keeps the targets in every draw of the losses; None: none does."""
+    kept = [
+        (way.usd, place, way) for place, way in enumerate(ways)
+        if way.usd is not None and way.tried is not None and not way.tried.misses
+    ]  # fmt: skip
     return min(kept, key=lambda one: one[:2])[2] if kept else None
 
 
-def repriced(tried: Tried, terms: Terms) -> Decimal:
-    """Cost of the same run at other prices. [USD]."""
-    return price(tried.outcome, terms.rates).usd
+def mean_usd(amounts: Sequence[Decimal]) -> Decimal:
+    """Mean of amounts, of which there is at least one. [USD]."""
+    return money.divide(money.add(amounts), Decimal(len(amounts)))
+
+
+def repriced(way: FleetWay, terms: Terms) -> Decimal:
+    """Cost of the same runs at other prices, in the mean of the draws. [USD]."""
+    return mean_usd([price(one.outcome, terms.rates).usd for one in way.draws])

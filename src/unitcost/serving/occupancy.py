@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -57,6 +57,13 @@ def replica_hours(outcome: Outcome) -> ReplicaHours:
         busy=busy, idle=max(0.0, spent(OPEN) - busy), cold=spent(COLD), warm=spent(WARM),
         spot=spent(category="spot"), on_demand=spent(category="on-demand"),
     )  # fmt: skip
+
+
+def mean_hours(several: Sequence[ReplicaHours]) -> ReplicaHours:
+    """Mean of the replica-hours of several runs, of which there is at least one. [hours]."""
+    return ReplicaHours(
+        **{one.name: sum(getattr(hours, one.name) for hours in several) / len(several) for one in fields(ReplicaHours)}
+    )
 
 
 def mean_replicas(
