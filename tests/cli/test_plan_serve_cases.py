@@ -162,3 +162,19 @@ def test_the_limit_decides_how_it_sleeps_and_a_tie_is_said(bench: Path, tmp_path
     dear = answer(*words, "--e2e-p95", "30s", "--slow-answer-usd", "5", "--cooldowns", "0,never")
     assert dear["chosen"]["way"] == "always ready"  # 47 slow answers cost more than being ready
     assert dear["cooldowns"]["best"] == "never"
+
+
+def test_a_profile_with_qualities_is_compared_at_fixed_quality(tmp_path: Path) -> None:
+    table = tmp_path / "bench.csv"
+    rows = ["fp32,1,8,2.50,0.93", "fp32,8,16,2.50,0.93", "int8,1,4,1.20,0.91", "int4,1,3,0.60,0.80"]
+    table.write_text("option,batch,latency_ms,usd_per_hour,quality\n" + "\n".join(rows) + "\n")
+    words = ["--profile", str(table), "--predictions-per-day", "1m", "--e2e-p95", "100ms"]
+    strict = answer(*words)  # the best that is stated is the bar
+    assert strict["chosen"]["name"].startswith("fp32")
+    assert {out["name"]: out["stage"] for out in strict["ruled_out"]} == {"int8": "quality", "int4": "quality"}
+    found = answer(*words, "--quality-bar", "0.90")
+    assert found["chosen"]["name"].startswith("int8")
+    assert [out["reason"] for out in found["ruled_out"]] == ["quality 0.8 is below the bar 0.9"]
+    better = answer(*words, "--quality-bar", "0.90", "--quality", "int4=0.92")
+    assert better["chosen"]["name"].startswith("int4")
+    assert "int4" in run(*words, "--quality", "int5=0.92", code=2)

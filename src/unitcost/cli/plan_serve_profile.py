@@ -44,7 +44,7 @@ def profile_options(command: Any) -> Any:
 def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -> None:
     """Plan from a profile and print it."""
     from unitcost.cli.plan_output import deliver
-    from unitcost.cli.plan_serve_words import watching
+    from unitcost.cli.plan_serve_words import qualities, watching
     from unitcost.jobs.plan_serve_loads import is_by_load
     from unitcost.jobs.plan_serve_profile import ProfileAsk, plan_profile
     from unitcost.jobs.plan_serve_profile_page import profile_page
@@ -73,7 +73,8 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
         spot_usd_per_hour=usd("spot_usd_per_hour"), max_delay_s=seconds(said["max_delay"], "--max-delay"),
         cold_start_s=seconds(said["cold_start"] or COLD_START, "--cold-start"), wake_s=seconds(said["wake"] or _WAKE, "--wake"),
         start_billed=not said["free_start"], usd_per_slow_answer=usd("slow_answer_usd") or Decimal(0),
-        cooldowns_s=cooldowns_of(said), cache=cache_terms(said),
+        cooldowns_s=cooldowns_of(said), cache=cache_terms(said), qualities=qualities(said["qualities"]),
+        quality_bar=usd("quality_bar"),
     )  # fmt: skip
     with watching() as watch:
         plan = plan_profile(ask, watch=watch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +14,7 @@ from unitcost.errors import BadSetting, NoPrice
 from unitcost.jobs.plan_cooldown import CooldownAsk, CooldownPlan, gaps_between, plan_cooldown
 from unitcost.jobs.plan_serve import Watch
 from unitcost.jobs.serve_cache import CacheTerms, cache_remark, why_no_cache
+from unitcost.jobs.serve_quality import at_fixed_quality
 from unitcost.jobs.serve_requests import requests_of_files
 from unitcost.machine.steps import Served
 from unitcost.measure.latency_profiles import LatencyProfile, read_profiles
@@ -67,6 +68,8 @@ class ProfileAsk:
         Times without a request after which replicas stop; None among them: never. Empty: some usual ones. [s]
     cache
         Prediction cache that is tried in front.
+    qualities, quality_bar
+        Measured quality by option, where the profile has none or another; the least that will do, None: none is set.
     """
 
     profile: Path
@@ -85,6 +88,8 @@ class ProfileAsk:
     cooldowns_s: tuple[Decimal | None, ...] = ()
     most_replicas: int = 64
     cache: CacheTerms = field(default_factory=CacheTerms)
+    qualities: Mapping[str, Decimal] = field(default_factory=dict)
+    quality_bar: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +163,16 @@ def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
     """
     told = watch or Watch()
     trace, per_day, findings = _traffic(ask)
-    options = [option for profile in read_profiles(ask.profile) for option in _options(profile, ask)]
+    fit, too_poor = at_fixed_quality(read_profiles(ask.profile), ask.qualities, ask.quality_bar)
+    options = [option for profile in fit for option in _options(profile, ask)]
     limits = Limits(e2e_p95_s=ask.e2e_p95_s)
     run = Search(
         trace, limits, most_replicas=ask.most_replicas, sample_requests=2 * _DRAWN, on_run=told.run,
         on_compile=told.compile,
     )  # fmt: skip
     found = search(options, run)
-    return replace(_answer(ask, run, found, per_day), findings=findings)
+    plan = _answer(ask, run, found, per_day)
+    return replace(plan, findings=findings, ruled_out=(*too_poor, *plan.ruled_out))
 
 
 def _traffic(ask: ProfileAsk) -> tuple[Trace, float, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,14 @@ class LatencyProfile:
         Time of one batch by its size. [s]
     usd_per_hour
         Price of a replica; None: the file states none. [USD / hour]
+    quality
+        Of the answers; None: the file states none.
     """
 
     name: str
     latency_s: Mapping[int, float]
     usd_per_hour: Decimal | None = None
+    quality: Decimal | None = None
 
 
 def read_profiles(path: Path) -> list[LatencyProfile]:
@@ -52,15 +55,35 @@ def read_profiles(path: Path) -> list[LatencyProfile]:
     rows = _json_rows(text, path) if text.lstrip()[:1] in ("{", "[") else list(csv.DictReader(text.splitlines()))
     if not rows:
         raise BadFile("there is no row in it", where=str(path), mend=_MEND)
-    found: dict[str, tuple[dict[int, float], Decimal | None]] = {}
+    found: dict[str, LatencyProfile] = {}
     for number, row in enumerate(rows, start=1):
-        name = str(row.get("option") or path.stem)
-        batch, latency_s, usd = _row(row, f"{path}, row {number}")
-        latencies, known = found.get(name, ({}, None))
-        if batch in latencies:
-            raise BadFile(f"batch size {batch} of {name} stands twice", where=f"{path}, row {number}", mend=_MEND)
-        found[name] = ({**latencies, batch: latency_s}, usd if usd is not None else known)
-    return [LatencyProfile(name=name, latency_s=rows, usd_per_hour=usd) for name, (rows, usd) in found.items()]
+        name, where = str(row.get("option") or path.stem), f"{path}, row {number}"
+        found[name] = _with_row(found.get(name, LatencyProfile(name=name, latency_s={})), row, where)
+    return list(found.values())
+
+
+def _with_row(profile: LatencyProfile, row: Mapping[str, Any], where: str) -> LatencyProfile:
+    batch, latency_s, usd = _row(row, where)
+    if batch in profile.latency_s:
+        raise BadFile(f"batch size {batch} of {profile.name} stands twice", where=where, mend=_MEND)
+    quality = _quality(row, where)
+    if quality is not None and profile.quality not in (None, quality):
+        raise BadFile(f"{profile.name} has two qualities", where=where, mend="give one quality for each option")
+    return replace(
+        profile, latency_s={**profile.latency_s, batch: latency_s},
+        usd_per_hour=usd if usd is not None else profile.usd_per_hour,
+        quality=quality if quality is not None else profile.quality,
+    )  # fmt: skip
+
+
+def _quality(row: Mapping[str, Any], where: str) -> Decimal | None:
+    said = row.get("quality")
+    if said in (None, ""):
+        return None
+    try:
+        return money.parse_amount(str(said))
+    except ValueError as error:
+        raise BadFile(f"quality is {said!r}, not a number", where=where, mend="write it like 0.91") from error
 
 
 def _json_rows(text: str, path: Path) -> Sequence[Mapping[str, Any]]:
@@ -70,7 +93,7 @@ def _json_rows(text: str, path: Path) -> Sequence[Mapping[str, Any]]:
             return [dict(row) for row in plain]
         options = plain.get("options", [plain])
         return [
-            {"option": one.get("name"), "usd_per_hour": one.get("usd_per_hour"), **row}
+            {"option": one.get("name"), "usd_per_hour": one.get("usd_per_hour"), "quality": one.get("quality"), **row}
             for one in options for row in one["rows"]
         ]  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
