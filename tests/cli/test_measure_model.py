@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from unitcost.cli import cli
 from unitcost.cli.output import print_section
 from unitcost.jobs.measure_model_page import speed_section
 from unitcost.measure.result_files import read_result
+from unitcost.measure.result_writing import unfinished, write_result
 
 
 def run(*arguments: str, code: int = 0):
@@ -254,6 +256,64 @@ def test_a_model_runs_in_the_runtimes_that_open_it(tmp_path: Path):
     alone = json.loads(run("model", good, "--runtimes", "ort,torch", *short).stdout)
     assert [f["why"] for f in alone["failures"]] == ["torch: opens .pt2 and .pt and .ts, and no model is such a file"]
     assert "torch" in run("model", str(tmp_path / "m.pt2"), *short, code=1).output
+
+
+def test_a_session_that_is_cut_off_leaves_what_it_has_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from unitcost.jobs import measure_model
+
+    def cut_off(found, path: Path) -> None:
+        if path.name == "here.json":
+            raise KeyboardInterrupt
+        write_result(found, path)
+
+    monkeypatch.setattr(measure_model, "write_result", cut_off)
+    data, _ = labelled(tmp_path / "data.npz")
+    out = tmp_path / "here.json"
+    asked = ["measure", "model", str(linear(tmp_path / "m.onnx", np.eye(4))), "--data", str(data), "--runtimes", "ort,tract",
+             "--time", "1s", "--samples", "5", "--out", str(out)]  # fmt: skip
+    assert CliRunner().invoke(cli, asked).exit_code != 0
+    assert not out.exists()
+    left = read_result(unfinished(out))
+    assert (left.options[0]["model"], left.options[0]["runtime"]) == ("m", "ort")
+    monkeypatch.undo()
+    assert CliRunner().invoke(cli, asked).exit_code == 0
+    assert sorted(path.name for path in tmp_path.glob("here.json*")) == ["here.json"]
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_where_a_result_cannot_be_written_nothing_is_measured_first(tmp_path: Path):
+    data, _ = labelled(tmp_path / "data.npz")
+    asked = (
+        "model",
+        str(linear(tmp_path / "m.onnx", np.eye(4))),
+        "--data",
+        str(data),
+        "--runtimes",
+        "ort",
+        "--time",
+        "60s",
+    )
+    done = run(*asked, "--out", str(tmp_path / "no" / "such" / "folder.json"), code=1)
+    assert "No such file or directory" in done.output
+    assert "in turns" not in done.output
+
+
+def test_two_processes_that_write_one_file_leave_a_whole_one(tmp_path: Path):
+    path = tmp_path / "result.json"
+    with ThreadPoolExecutor(2) as both:
+        writes = [both.submit(write_result, {"n": [place % 2] * 10_000}, path) for place in range(40)]
+        for write in writes:
+            write.result()
+            assert len(set(json.loads(path.read_text())["n"])) == 1
+
+
+def test_a_name_cannot_drive_the_terminal(tmp_path: Path):
+    data, _ = labelled(tmp_path / "data.npz")
+    model = linear(tmp_path / "m.onnx", np.eye(4))
+    done = run("model", f"evil\x1b[31m\x1b]0;x\x07={model}", "--data", str(data), "--runtimes", "ort", "--time", "1s",
+               "--samples", "5", "--usd-per-hour", "1", "--margin", "0.1")  # fmt: skip
+    assert "\x1b" not in done.output
+    assert "\\u001b" in done.output
 
 
 def test_nothing_that_runs_is_an_error_with_every_reason(tmp_path: Path):

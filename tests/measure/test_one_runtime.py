@@ -139,3 +139,29 @@ def test_data_that_cannot_be_used_says_why(tmp_path: Path):
     (tmp_path / "bad.npz").write_text("x")
     with pytest.raises(BadFile, match="cannot be read as npz"):
         read_eval(tmp_path / "bad.npz")
+
+
+def test_data_that_is_broken_ends_in_a_message(tmp_path: Path):
+    x = np.zeros((4, 4), np.float32)
+    np.savez(tmp_path / "whole.npz", x=x, y=[0, 1, 2, 3], t=3.0)
+    assert list(read_eval(tmp_path / "whole.npz").columns) == ["x"]  # a single number belongs to no item
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:300])
+    np.savez(tmp_path / "objects.npz", x=np.array([{"a": 1}, 2], dtype=object))
+    np.savez(tmp_path / "unlike.npz", x=x, y=[0, 1])
+    np.save(tmp_path / "bare.npy", x)
+    (tmp_path / "lists.jsonl").write_text('{"x": [1, 2], "label": 0}\n{"x": [1], "label": 1}\n')
+    for name, words in (
+        ("cut.npz", "cannot be read as npz"), ("objects.npz", "holds Python objects, which could run code"),
+        ("unlike.npz", "2 labels in `y` and no column of so many items"), ("bare.npy", "a single array"),
+        ("lists.jsonl", "lists are of unlike length"),
+    ):  # fmt: skip
+        with pytest.raises(BadFile, match=words):
+            read_eval(tmp_path / name)
+
+
+def test_truncated_and_empty_models_are_rows_with_their_reason(tmp_path: Path):
+    whole = linear(tmp_path / "whole.onnx", np.eye(4))
+    (tmp_path / "cut.onnx").write_bytes(whole.read_bytes()[:40])
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    found, _ = measured(tmp_path, {name: tmp_path / f"{name}.onnx" for name in ("cut", "empty", "whole")})
+    assert [bool(option["failure"]) for option in found["options"]] == [True, True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import pytest
 
@@ -49,8 +50,8 @@ def test_a_model_that_really_sleeps_5_ms_takes_no_less():
 def test_a_machine_that_drifts_changes_speeds_and_not_ratios():
     bench = Bench()
 
-    def drift(turn: int) -> None:
-        bench.slowness = 1.0 + 0.4 * (turn % 5 == 0)
+    def drift(timed: Mapping[str, Timed]) -> None:
+        bench.slowness = 1.0 + 0.4 * (len(timed["one"].rounds) % 5 == 0)
 
     subjects = {"one": bench.subject(0.004), "twice": bench.subject(0.002)}
     found = take_turns(subjects, time_s=30, samples=3000, clocks=bench.clocks, done=drift)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from unitcost.jobs.workspace import Workspace
 from unitcost.measure.bench_run import Session, run_session, runtimes_for
 from unitcost.measure.item_table import Items
 from unitcost.measure.result_files import ResultFile, items_of, named
+from unitcost.measure.result_writing import unfinished, write_result
 from unitcost.measure.runtimes import RUNTIMES
 
 #: Metrics that want the score of the positive class, not a label.
@@ -85,7 +85,8 @@ def measure_model(
     Parameters
     ----------
     out
-        File for the result; it is written before anything is ranked.
+        File for the result; it is written before anything is ranked. What is known while the session runs stands beside
+        it, in a file that ends in `.part`.
 
     Raises
     ------
@@ -93,9 +94,14 @@ def measure_model(
         When nothing could be measured; the file is written all the same.
     """
     scored = replace(session, is_score=session.is_score or terms.judging.metric in _SCORED)
-    found = run_session(scored, workspace.now, said)
-    if out is not None:
-        out.write_text(json.dumps(found), encoding="utf-8")
+    if out is None:
+        found = run_session(scored, workspace.now, said)
+    else:
+        part = unfinished(out)
+        write_result({}, part)  # fails before anything is measured
+        found = run_session(scored, workspace.now, said, lambda so_far: write_result(so_far, part))
+        write_result(found, out)
+        part.unlink(missing_ok=True)
         said(f"wrote {out}")
     result = ResultFile(path=out or Path("measured"), found=found)
     if not result.options:

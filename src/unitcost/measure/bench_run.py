@@ -27,6 +27,8 @@ SCHEMA = 1
 _PATIENCE_S = 900.0
 #: How often a process is looked at. [s]
 _LOOK_S = 0.05
+#: Is given what is known of a session so far.
+Kept = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,15 @@ class Session:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_session(session: Session, now: datetime, said: Callable[[str], None]) -> dict[str, Any]:
+def run_session(
+    session: Session, now: datetime, said: Callable[[str], None], kept: Kept = lambda _: None
+) -> dict[str, Any]:
     """Result of a session, as it is written to a file.
+
+    Parameters
+    ----------
+    kept
+        Is given what is known so far, whenever it is more.
 
     Raises
     ------
@@ -77,26 +86,37 @@ def run_session(session: Session, now: datetime, said: Callable[[str], None]) ->
     """
     data = read_eval(session.data, label=session.label)
     before = weather()
-    parts = [_runtime(session, name, said) for name in session.runtimes]
+    about: dict[str, Any] = {
+        "schema_version": SCHEMA, "kind": KIND, "unitcost": version("unitcost"), "measured_at": now.isoformat(timespec="seconds"),
+        "machine": machine(session.instance), "data": _data(data, session.data),
+        "truth": None if data.labels is None else data.labels.tolist(),
+    }  # fmt: skip
+    parts: list[dict[str, Any]] = []
+    for name in session.runtimes:
+        parts.append(_runtime(session, name, said, lambda part: kept(about | _joined([*parts, part], session))))
+    found: dict[str, Any] = about | _joined(parts, session)
+    _add_memory(found["options"], session)
+    for option in found["options"]:
+        option["model_sha256"] = _sha256(session.models.get(option["model"], Path()))
+    return found | {"machine": machine(session.instance) | {"during": between(before, weather())}}
+
+
+def _joined(parts: Sequence[Mapping[str, Any]], session: Session) -> dict[str, Any]:
+    """Options, answers, anchors and failures of all runtimes."""
+    options = [
+        {key: value for key, value in option.items() if key != "path"} | {"made": session.notes.get(option["model"], "")}
+        for part in parts for option in part["options"]
+    ] + [{"name": name, "model": name, "failure": why, "made": ""} for name, why in session.failed.items()]  # fmt: skip
     answers: dict[str, Any] = {}
     for part in parts:
         answers |= part.get("answers", {})
-    options = [option for part in parts for option in part["options"]]
-    options += [{"name": name, "model": name, "failure": why, "path": ""} for name, why in session.failed.items()]
-    _add_memory(options, session)
-    for option in options:
-        option["model_sha256"] = _sha256(Path(option.pop("path")))
-        option["made"] = session.notes.get(option["model"], "")
     return {
-        "schema_version": SCHEMA, "kind": KIND, "unitcost": version("unitcost"), "measured_at": now.isoformat(timespec="seconds"),
-        "machine": machine(session.instance) | {"during": between(before, weather())}, "data": _data(data, session.data),
-        "truth": None if data.labels is None else data.labels.tolist(), "answers": answers, "options": options,
-        "anchors": [anchor for part in parts for anchor in part["anchors"]],
+        "answers": answers, "options": options, "anchors": [anchor for part in parts for anchor in part["anchors"]],
         "failures": [part["failure"] for part in parts if part.get("failure")],
     }  # fmt: skip
 
 
-def _runtime(session: Session, name: str, said: Callable[[str], None]) -> dict[str, Any]:
+def _runtime(session: Session, name: str, said: Callable[[str], None], kept: Kept) -> dict[str, Any]:
     """Everything in one runtime, in a process of its own; what it left when it died is kept."""
     models = _meant_for(name, session)
     if not models:
@@ -110,7 +130,9 @@ def _runtime(session: Session, name: str, said: Callable[[str], None]) -> dict[s
     with tempfile.TemporaryDirectory() as folder:
         told, result = Path(folder) / "job.json", Path(folder) / "result.json"
         told.write_text(json.dumps(asdict(job)), encoding="utf-8")
-        failure = _child(["unitcost.measure.one_runtime", str(told), str(result)], job.time_s + _PATIENCE_S, said)
+        watched = _Watched(path=result, kept=kept)
+        command = ["unitcost.measure.one_runtime", str(told), str(result)]
+        failure = _child(command, job.time_s + _PATIENCE_S, said, watched.look)
         empty: dict[str, Any] = {"runtime": name, "options": [], "anchors": [], "answers": {}}
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8")) if result.exists() else empty
     if failure:
@@ -127,7 +149,25 @@ def _meant_for(name: str, session: Session) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _child(module: Sequence[str], patience_s: float, said: Callable[[str], None]) -> str:
+@dataclass(slots=True, kw_only=True)
+class _Watched:
+    """A file that a process writes anew after each step."""
+
+    path: Path
+    kept: Kept
+    seen_ns: int = 0
+
+    def look(self) -> None:
+        """Pass on what it holds when that is new."""
+        written_ns = self.path.stat().st_mtime_ns if self.path.exists() else 0
+        if written_ns > self.seen_ns:
+            self.seen_ns = written_ns
+            self.kept(json.loads(self.path.read_text(encoding="utf-8")))
+
+
+def _child(
+    module: Sequence[str], patience_s: float, said: Callable[[str], None], look: Callable[[], None] = lambda: None
+) -> str:
     """Run a module in a process of its own and pass on what it says; answers why it failed, or nothing.
 
     It is ended when it has said nothing for so long; it says something before each step.
@@ -141,6 +181,7 @@ def _child(module: Sequence[str], patience_s: float, said: Callable[[str], None]
                 if time.monotonic() - heard.last_s > patience_s:
                     process.kill()
                     return f"said nothing for {patience_s:.0f} s"
+                look()
                 time.sleep(_LOOK_S)
     if process.returncode == 0:
         return ""
@@ -170,7 +211,8 @@ def _add_memory(options: Sequence[dict[str, Any]], session: Session) -> None:
     for option in options:
         if option["failure"] or option.get("timing") is None:
             continue
-        key = (str(option["path"]), str(option["runtime"]), int(option["batch"]))
+        path = session.models[option["model"]]
+        key = (str(path), str(option["runtime"]), int(option["batch"]))
         if key not in known:
             known[key] = _memory(key, int(option["threads"]), session)
         option["memory_bytes"] = known[key]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +92,8 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
     BadFile
         When the file holds no items, or columns of unlike length.
     """
+    if path.suffix == ".npy":
+        raise BadFile("is a single array without a name", where=str(path), mend="save it with numpy.savez(FILE, x=...)")
     columns = _npz(path) if path.suffix == ".npz" else _table(path)
     if label and label not in columns:
         raise BadFile(f"there is no column `{label}`", where=str(path), mend=f"use one of: {', '.join(columns)}")
@@ -97,7 +101,8 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
     labels = columns.pop(name, None)
     calibration = columns.pop(next((n for n in _CALIBRATION if n in columns), ""), None)
     calibration_labels = columns.pop(next((n for n in _CALIBRATION_LABELS if n in columns), ""), None)
-    columns = {key: column for key, column in columns.items() if labels is None or len(column) == len(labels)}
+    if labels is not None:
+        columns = _as_many(columns, name, labels, path)
     if not columns or not len(next(iter(columns.values()))):
         raise BadFile("holds no items", where=str(path), mend="give inputs, and labels of the same number")
     if len({len(column) for column in columns.values()}) > 1:
@@ -105,6 +110,18 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
     return EvalData(
         columns=columns, labels=labels, calibration=calibration, source=str(path), calibration_labels=calibration_labels
     )
+
+
+def _as_many(columns: dict[str, Any], name: str, labels: Array, path: Path) -> dict[str, Any]:
+    """Columns that have an entry per label."""
+    kept = {key: column for key, column in columns.items() if len(column) == len(labels)}
+    if columns and not kept:
+        told = ", ".join(f"{key} has {len(column):,}" for key, column in columns.items())
+        raise BadFile(
+            f"there are {len(labels):,} labels in `{name}` and no column of so many items ({told})", where=str(path),
+            mend="give a label for each item, or name the labels with --label",
+        )  # fmt: skip
+    return kept
 
 
 def fitted(column: Array, given: Input, where: str) -> Array:
@@ -138,11 +155,19 @@ def _typed(column: Array, given: Input) -> Array:
 
 
 def _npz(path: Path) -> dict[str, Any]:
+    if not zipfile.is_zipfile(path):
+        raise BadFile("cannot be read as npz: it is no archive", where=str(path), mend="save it with numpy.savez")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-    except (OSError, ValueError) as error:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            found = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if "Object arrays" in str(error):
+            raise BadFile(
+                "holds Python objects, which could run code while they are read", where=str(path),
+                mend="save texts with dtype=str, and numbers with theirs",
+            ) from error  # fmt: skip
         raise BadFile(f"cannot be read as npz: {error}", where=str(path), mend="save it with numpy.savez") from error
+    return {name: column for name, column in found.items() if column.ndim}  # a single number belongs to no item
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -153,8 +178,11 @@ def _table(path: Path) -> dict[str, Any]:
 def _cells(cells: Sequence[Any], where: str) -> Array:
     if any(cell is None for cell in cells):
         raise BadFile("a cell is missing", where=where, mend="give each row all columns")
-    if isinstance(cells[0], list):
-        return np.array(cells)
+    try:
+        if isinstance(cells[0], list):
+            return np.array(cells)
+    except ValueError as error:
+        raise BadFile("lists are of unlike length", where=where, mend="give each item a list of one length") from error
     try:
         return np.array(cells, dtype=np.float64)
     except (TypeError, ValueError):

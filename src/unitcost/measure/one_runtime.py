@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +25,15 @@ from unitcost.measure.anchors import SUITE, write_anchors
 from unitcost.measure.answering import answer_all, answers
 from unitcost.measure.eval_data import EvalData, read_eval
 from unitcost.measure.reasons import reason
-from unitcost.measure.rounds import take_turns
+from unitcost.measure.rounds import Timed, take_turns
 from unitcost.measure.runtimes import Runtime, runtime
 from unitcost.measure.runtimes.running import Array, Running, Setting
 from unitcost.measure.timing_summary import timing
 
 #: Batches that a subject goes through, one after the other.
 _FEEDS = 32
+#: How often timings are kept while turns are taken. [s]
+_KEPT_EACH_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,15 +162,27 @@ def _time(
 ) -> dict[str, Any]:  # fmt: skip
     """Take turns, and put what was timed beside each option."""
     said(f"{job.runtime}: {len(subjects)} subjects in turns, at most {job.time_s:.0f} s")
-    timed = take_turns(subjects, time_s=job.time_s, samples=job.samples)
+    last_s = time.monotonic()
+
+    def between_rounds(timed: Mapping[str, Timed]) -> None:
+        nonlocal last_s
+        if time.monotonic() - last_s > _KEPT_EACH_S:
+            _put_timings(timed, found)
+            keep(found)
+            last_s = time.monotonic()
+
+    _put_timings(take_turns(subjects, time_s=job.time_s, samples=job.samples, done=between_rounds), found)
+    keep(found)
+    return found
+
+
+def _put_timings(timed: Mapping[str, Timed], found: dict[str, Any]) -> None:
     reference = next(((timed[o["name"]], int(o["batch"])) for o in found["options"] if o["name"] in timed), None)
     for row in [*found["options"], *found["anchors"]]:
         if row["name"] in timed:
             mine = timed[row["name"]]
             row["failure"] = row["failure"] or mine.failure
             row["timing"] = timing(mine, reference if "batch" in row else None, int(row.get("batch", 1)))
-    keep(found)
-    return found
 
 
 def main(arguments: list[str]) -> None:

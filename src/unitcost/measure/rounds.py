@@ -54,7 +54,7 @@ class Timed:
 
 def take_turns(
     subjects: Mapping[str, Callable[[], object]], *, time_s: float, samples: int, clocks: Clocks | None = None,
-    done: Callable[[int], None] = lambda _: None,
+    done: Callable[[Mapping[str, Timed]], None] = lambda _: None,
 ) -> dict[str, Timed]:  # fmt: skip
     """Time subjects in rounds; each round begins with another subject.
 
@@ -65,7 +65,7 @@ def take_turns(
     samples
         Calls after which a subject has enough; it goes on as long as another has not.
     done
-        Is told after each round.
+        Is given what was timed so far, after each round.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def take_turns(
             if not timed[name].failure:
                 _guarded(timed[name], partial(_turn, timed[name], subjects[name], clocks))
         turn += 1
-        done(turn)
+        done(timed)
     return timed
 
 
