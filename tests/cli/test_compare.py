@@ -79,8 +79,14 @@ def test_columns_stand_under_their_names(two: str, tmp_path: Path):
     lines = run(two, "--traffic", "40e6/day").splitlines()
     [head] = [line.split() for line in lines if line.startswith("option")]
     [row] = [line.split() for line in lines if line.startswith("small")]
-    assert head == ["option", "predictions", "quality", "USD/error"]  # the last lines of names that are broken
-    assert row == ["small", "0.00036", "0.93", "0.000057"]
+    assert head == [
+        "option",
+        "predictions",
+        "USD/day",
+        "quality",
+        "USD/error",
+    ]  # the last lines of names that are broken
+    assert row == ["small", "0.00036", "14.4", "0.93", "0.000057"]
     table = tmp_path / "more.csv"
     table.write_text(
         "option,machine,precision,usd_per_hour,per_s,p95_ms,quality\na,m1,int8,1,10,1900,0.9\nb,m2,fp32,2,10,20,0.9\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,7 +11,7 @@ from unitcost.economics.quality import several
 from unitcost.economics.quality.cached import quality_behind
 from unitcost.economics.quality.choosing import choose, label
 from unitcost.economics.quality.metrics import Metric
-from unitcost.errors import BadSetting, UnitcostError
+from unitcost.errors import BadSetting, UnitcostError, UnknownName
 from unitcost.facts.options import Choice, Demand, Limits, Option
 from unitcost.jobs.judging import (
     CONFIRM,
@@ -59,11 +60,15 @@ def compare(
         When a margin is given without a reference, or nothing tells how the options do against it.
     UnitcostError
         When there are no options, or two are called the same.
+    UnknownName
+        When there is no reference by its name, or none of the options has answers per item.
     """
     demand, limits, judging = demand or Demand(), limits or Limits(), judging or Judging()
     _check(options, limits, judging)
     judged: Metric | None = None
     if items is not None:
+        if not any(option.name in items.answers for option in options):
+            raise UnknownName("option with answers per item", limits.reference or options[0].name, items.answers)
         judged = metric_of(judging.metric, items)
         options = [with_quality(option, items, judged) for option in options]
         limits = replace(limits, is_more_better=judged.sign > 0)
@@ -84,6 +89,8 @@ def compare(
 def _check(options: Sequence[Option], limits: Limits, judging: Judging) -> None:
     if judging.margin is not None and not limits.reference:
         raise BadSetting("a margin needs a reference", mend="give --reference NAME, or use --bar")
+    if limits.bar is not None and not math.isfinite(limits.bar):
+        raise BadSetting(f"a bar of {limits.bar} is no quality", mend="give the least quality that is allowed")
     if not options:
         raise UnitcostError("there is no option to compare", mend="give a table of options, or files of measurements")
     if limits.reference:

@@ -9,7 +9,7 @@ from typing import Any
 from unitcost import money
 from unitcost.economics.quality.choosing import label
 from unitcost.economics.quality.paired import accepted_by_point
-from unitcost.economics.quality.totals import wilson
+from unitcost.economics.quality.totals import exact, wilson
 from unitcost.facts.options import Choice, Demand, Limits, Option, Ranked
 from unitcost.facts.verdicts import Verdict
 from unitcost.report.model import Chart, Section
@@ -40,9 +40,16 @@ def compare_data(choice: Choice, demand: Demand, limits: Limits) -> dict[str, An
     """The answer for machines; money is a decimal string."""
     return {
         "cheapest": choice.cheapest or None, "reason": choice.reason, "unit": demand.unit,
-        "reference": limits.reference or None, "options": [_row_data(row) for row in choice.ranked],
+        "reference": limits.reference or None, "options": [_row_data(row, demand) for row in choice.ranked],
         "notes": list(choice.notes),
     }  # fmt: skip
+
+
+def usd_per_day(usd: Decimal | None, demand: Demand) -> Decimal | None:
+    """What a day costs, out of what a unit costs; None where either is not known. [USD]."""
+    if usd is None or demand.per_day is None:
+        return None
+    return money.divide(money.multiply(usd, exact(demand.per_day)), demand.per)
 
 
 def amount(value: Decimal | None) -> str:
@@ -54,13 +61,16 @@ def amount(value: Decimal | None) -> str:
     return money.text(money.round_places(value, max(0, _DIGITS - 1 - value.adjusted())))
 
 
-def _row_data(row: Ranked) -> dict[str, Any]:
-    option = row.option
+def _row_data(row: Ranked, demand: Demand) -> dict[str, Any]:
+    option, wrong = row.option, row.error_share
     return {
         "option": option.name, "machine": option.machine or None, "label": label(option), "basis": option.basis,
         "precision": option.precision or None, "replicas": row.replicas, "per_s": option.per_s,
         "latency_s": dict(option.latencies_s), "memory_bytes": option.memory_bytes, "quality": option.quality,
-        "items": option.items or None, "infra_usd": _text(row.infra_usd), "error_share": row.error_share,
+        "items": option.items or None, "infra_usd": _text(row.infra_usd),
+        "infra_usd_per_day": _text(usd_per_day(row.infra_usd, demand)),
+        "wrong_per_day": None if wrong is None or demand.per_day is None else round(wrong * demand.per_day, 6),
+        "error_share": wrong,
         "total_usd": _text(row.total_usd), "total_low_usd": _text(row.total_low_usd),
         "total_high_usd": _text(row.total_high_usd), "break_even_error_usd": _text(row.break_even_error_usd),
         "cache": _cache_data(option), "on_front": row.on_front, "verdict": _verdict_data(row.verdict),
@@ -123,11 +133,12 @@ def _options(choice: Choice, demand: Demand, limits: Limits) -> Section:
         "on",
         "in",
         f"USD/{demand.unit}",
+        "USD/day",
         *(["with errors"] if with_errors else []),
         *[f"{m} ms" for m in shown],
     ]
     heads += ["quality", "break-even USD/error", ""]
-    rows = [[*_cells(row, shown, with_errors), _mark(row, choice)] for row in choice.ranked]
+    rows = [[*_cells(row, shown, demand, with_errors), _mark(row, choice)] for row in choice.ranked]
     kept = [place for place in range(len(heads)) if place in (0, 3) or any(row[place] not in ("–", "") for row in rows)]
     words = sum(place in kept for place in (0, 1, 2))
     return Section(
@@ -137,10 +148,11 @@ def _options(choice: Choice, demand: Demand, limits: Limits) -> Section:
     )  # fmt: skip
 
 
-def _cells(row: Ranked, measures: Sequence[str], with_errors: bool) -> list[str]:
+def _cells(row: Ranked, measures: Sequence[str], demand: Demand, with_errors: bool) -> list[str]:
     option, late = row.option, dict(row.option.latencies_s)
     name = option.name.removesuffix(f" ({option.precision})")
     cells = [name, option.machine or "–", option.precision or "–", amount(row.infra_usd)]
+    cells.append(amount(usd_per_day(row.infra_usd, demand)))
     cells += [amount(row.total_usd) + (f" ({_range(row)})" if _range(row) else "")] if with_errors else []
     cells += [ms_words(late[m]) if m in late else "–" for m in measures]
     quality = "–" if option.quality is None else f"{option.quality:.4g}"

@@ -98,18 +98,16 @@ def _option(row: Row, where: str, usd_per_hour: Decimal | None) -> Option:
 
 
 def _told_apart(options: list[Option], rows: Sequence[Row]) -> list[Option]:
-    """Options; where several have one name and machine, the settings in which they differ stand for the machine."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place, option in enumerate(options):
-        groups.setdefault((option.name, option.machine), []).append(place)
-    for places in groups.values():
-        for setting in (name for name in rows[0] if len(places) > 1 and not _is_known(name)):
-            if len({str(rows[place].get(setting)) for place in places}) > 1:
-                for place in places:
-                    told = f"{setting}={rows[place].get(setting)}"
-                    machine = f"{options[place].machine} {told}".strip()
-                    options[place] = replace(options[place], machine=machine)
-    return options
+    """Options; where several have one name and machine, the settings in which they differ stand behind the machine."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for option, row in zip(options, rows, strict=True):
+        groups.setdefault((option.name, option.machine), []).append(row)
+    settings = [
+        name for name in rows[0]
+        if not _is_known(name) and any(len({str(row.get(name)) for row in group}) > 1 for group in groups.values())
+    ]  # fmt: skip
+    told = [" ".join(f"{name}={row.get(name)}" for name in settings) for row in rows]
+    return [replace(o, machine=f"{o.machine} {more}".strip()) for o, more in zip(options, told, strict=True)]
 
 
 def _is_known(name: str) -> bool:

@@ -54,7 +54,7 @@ def choose(
     ranked = with_front(ranked, limits)
     ordered = sorted(ranked, key=_order)
     if limits.bar is None and not verdicts and limits.error_cost_usd is None:
-        notes = (*_notes(ordered), *_break_even_notes(ordered, reference))
+        notes = (*_notes(ordered), *_break_even_notes(ordered, reference, demand))
         return Choice(cheapest="", reason=NOT_COMPARABLE, ranked=tuple(ordered), notes=notes)
     return _answer(ordered, limits, verdicts)
 
@@ -66,13 +66,20 @@ def _best(options: Sequence[Option], limits: Limits) -> Option | None:
     return max(known, key=lambda option: sign * (option.quality or 0.0), default=None)
 
 
-def _break_even_notes(ordered: Sequence[Ranked], reference: Option | None) -> tuple[str, ...]:
+def _break_even_notes(ordered: Sequence[Ranked], reference: Option | None, demand: Demand) -> tuple[str, ...]:
     return tuple(
         f"{label(row.option)} is cheaper than {label(reference)} only if a wrong answer costs less than "
-        f"{money.text(money.round_places(row.break_even_error_usd, _PLACES))} USD"
+        f"{money.text(money.round_places(row.break_even_error_usd, _PLACES))} USD{_more_wrong(row, reference, demand)}"
         for row in ordered
         if row.break_even_error_usd is not None and reference is not None
     )
+
+
+def _more_wrong(row: Ranked, reference: Option, demand: Demand) -> str:
+    if demand.per_day is None or row.option.quality is None or reference.quality is None:
+        return ""
+    more = money.subtract(totals.exact(reference.quality), totals.exact(row.option.quality))
+    return f": it gives {float(more) * demand.per_day:,.0f} more wrong answers a day"
 
 
 def _answer(ordered: Sequence[Ranked], limits: Limits, verdicts: Mapping[str, Verdict]) -> Choice:

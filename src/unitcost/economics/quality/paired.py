@@ -86,7 +86,8 @@ def decide(only_reference: int, only_option: int, items: int, margin: float, *, 
     return Verdict(
         outcome=outcome, loss=(only_reference - only_option) / items, low=low, high=high, margin=margin,
         p_not_worse=_NORMAL.cdf(score(only_reference, only_option, items, margin)), items=items, spread=spread,
-        needs_more=more_items(spread, margin, items) if outcome == "undecided" else 0, method=TANGO,
+        needs_more=max(more_items(spread, margin, items), _least_items(margin, alpha) - items) if outcome == "undecided" else 0,
+        method=TANGO,
     )  # fmt: skip
 
 
@@ -116,6 +117,12 @@ def more_items(spread: float, margin: float, items: int) -> int:
     """
     needed = items_needed(spread, margin) - items
     return needed if needed > 0 else items
+
+
+def _least_items(margin: float, alpha: float) -> int:
+    """Items that prove a margin where the two never disagree: the bound is ``z^2 / (n + z^2)`` then."""
+    z = _NORMAL.inv_cdf(1 - alpha)
+    return math.floor(z * z * (1 - margin) / margin) + 1 if margin < 1 else 1
 
 
 def accepted_by_point(spread: float, items: int, margin: float, true_loss: float) -> float:
