@@ -11,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from pydantic import BaseModel
 
+from tests.measure.small_models import labelled, linear
 from unitcost import cli as front
 from unitcost import samples
 
@@ -145,3 +147,16 @@ def test_an_example_runs(line: str, workspace: Path, monkeypatch: pytest.MonkeyP
     result = CliRunner().invoke(front.cli, shlex.split(line)[1:])
     assert result.exit_code == 0, result.output
     assert result.stdout
+
+
+def test_the_example_in_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/how-to/use-from-python.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+        exec(compile(block, "use-from-python.md", "exec"), names)
+    assert "small 0.00036 0.000057" in capsys.readouterr().out
+    model, (data, _) = linear(tmp_path / "mine.onnx", np.eye(4)), labelled(tmp_path / "data.npz")
+    assert names["profile"](model, data).startswith("mine/ort/")
