@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,44 @@ def test_runs_that_share_a_job_share_its_cost(desk: Desk) -> None:
     report = desk.report()
     found = {found["run"]: found["cost"] for found in report["runs"]["runs"]}
     assert found == {"tracker:sweep": "0", "tracker:t1": "4", "tracker:t2": "12", "slurm:2": "8"}
+
+
+def recorded(job: str, *launches: tuple[str, str, int, int, int]) -> str:
+    """Lines of `unitcost.track` of one run in a job: start, end, first, last and kept step of each launch."""
+    lines: list[dict[str, object]] = []
+    for number, (start, end, first, last, kept) in enumerate(launches):
+        who = {"unitcost_track": 1, "run_id": "r", "launch": f"l{number}", "process": f"p{number}"}
+        begun = {"event": "start", "at": f"2031-06-03T{start}Z", "host": "n1", "rank": 0, "ranks": 1, "job": job}
+        steps = {"start_step": first, "end_step": last, "kept_step": kept, "startup_s": 240}
+        ended = {"event": "end", "at": f"2031-06-03T{end}Z", "status": "completed", "accepted": True, **steps}
+        lines += [{**who, **begun, "experiment": "ctr"}, {**who, **ended}]
+    return "\n".join(map(json.dumps, lines)) + "\n"
+
+
+def test_steps_of_a_recorded_run_stand_on_the_life_of_its_job(desk: Desk) -> None:
+    desk.write("unitcost.toml", KINDS)
+    track = desk.write("unitcost-runs/n1.jsonl", recorded("slurm:1", ("00:06:00", "01:59:59", 0, 1_100, 1_000)))
+    desk.load(str(desk.write("sacct.psv", SLURM)), str(track), "--source-timezone", "UTC")
+    runs = {run["run"]: run for run in desk.report()["runs"]["runs"]}
+    assert set(runs) == {"track:r", "slurm:2"}  # the job is no second run
+    run = runs["track:r"]
+    assert (run["cost"], run["accepted"], run["outcome"]) == ("16", True, "completed")
+    assert run["effort"]["useful_steps"] == 1_100
+    # Six minutes before the run began and four until its first step, on four cards.
+    assert Decimal(run["effort"]["hours"]["start-up"]) * 60 == 10 * 4
+    assert sum(map(Decimal, run["effort"]["hours"].values())) == 8
+    assert sum(map(Decimal, run["effort"]["cost"].values())) == 16
+
+
+def test_a_run_that_began_twice_in_one_job_made_some_steps_twice(desk: Desk) -> None:
+    desk.write("unitcost.toml", KINDS)
+    launches = (("00:00:00", "00:59:00", 0, 600, 500), ("01:00:00", "02:00:00", 500, 1_000, 1_000))
+    track = desk.write("unitcost-runs/n1.jsonl", recorded("slurm:1", *launches))
+    desk.load(str(desk.write("sacct.psv", SLURM)), str(track), "--source-timezone", "UTC")
+    (run,) = [run for run in desk.report()["runs"]["runs"] if run["run"] == "track:r"]
+    assert run["cost"] == "16"
+    assert (run["effort"]["useful_steps"], run["effort"]["repeated_steps"]) == (1_000, 100)
+    assert sum(map(Decimal, run["effort"]["cost"].values())) == 16
 
 
 def node_bill(node: str) -> str:

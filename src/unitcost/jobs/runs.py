@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from unitcost.attribution.accepted import AcceptedRule, accepted_by, parse_accepted
 from unitcost.attribution.work_prices import price_in_force
+from unitcost.economics.job_steps import with_steps
 from unitcost.economics.run_answers import Known, PricedLife, run_answers
 from unitcost.economics.shared_jobs import sharers_of
 from unitcost.facts.capacity import Capacity
@@ -35,11 +36,15 @@ def runs_of(asking: Asking, capacity: Mapping[str, Capacity]) -> list[RunAnswer]
     wanted = {run.workload for run in runs} | {jobs[run.workload] for run in runs if run.workload in jobs}
     lives = {job: _priced(asking, held) for job, held in asking.ledger.work.lives(sorted(wanted)).items()}
     jobs = {run: job for run, job in jobs.items() if job in lives}  # a job of which nothing else tells is the run's own
+    sharers = sharers_of(known, jobs)
+    for run, steps in asking.ledger.work.steps(sorted(jobs)).items():
+        if jobs[run] not in sharers:
+            lives[jobs[run]] = with_steps(lives[jobs[run]], steps)
     bills = _bills(capacity, asking.settings.currency, asking.selection.tag)
     rule = parse_accepted(asking.settings.work.accepted) if asking.settings.work.accepted else None
     about = Known(
         bills=bills, lives=lives, jobs=jobs,
-        sharers=sharers_of(known, jobs), accepted={run.workload: _accepted(rule, run) for run in runs},
+        sharers=sharers, accepted={run.workload: _accepted(rule, run) for run in runs},
         on_demand={job: price for job in wanted if (price := _on_demand(asking, lives.get(job, ()), billed=job in bills)) is not None},
     )  # fmt: skip
     return run_answers(runs, about, at=asking.selection.tag)

@@ -219,15 +219,16 @@ class WorkRows:
         meant: dict[str, set[str]] = defaultdict(set)
         for row in self._con.execute(sql, {"workloads": list(workloads)}).fetchall():
             meant[row[1]].add(row[0])
-            found[row[0]].append(
-                HeldLife(
-                    attempt=row[2], status=row[3], accelerator=row[4], pricing_category=row[5], quantity=row[6],
-                    started_at=_utc(row[7]), ended_at=_utc(row[8]), startup_s=row[9], start_step=row[10],
-                    end_step=row[11], kept_step=row[12],
-                )
-            )  # fmt: skip
+            found[row[0]].append(_held(row[2:]))
         single = {short: next(iter(names)) for short, names in meant.items() if len(names) == 1}
         return {**{short: found[name] for short, name in single.items()}, **found}
+
+    def steps(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:
+        """Workload -> lives whose steps it tells of; what they held may be told by a job that it is part of."""
+        found: dict[str, list[HeldLife]] = defaultdict(list)
+        for row in self._con.execute(query("life_steps"), {"workloads": list(workloads)}).fetchall():
+            found[row[0]].append(_held(row[1:]))
+        return found
 
     def workload_facets(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[str, Facet]]:
         """Workloads by their key `source:id`, as facets that the rules for owners and drivers can look at; None = all."""
@@ -262,3 +263,10 @@ def _batches(
     cursor.execute(sql, given or {})
     while rows := cursor.fetchmany(_BATCH):
         yield from rows
+
+
+def _held(row: Sequence[Any]) -> HeldLife:
+    return HeldLife(
+        attempt=row[0], status=row[1], accelerator=row[2], pricing_category=row[3], quantity=row[4], started_at=_utc(row[5]),
+        ended_at=_utc(row[6]), startup_s=row[7], start_step=row[8], end_step=row[9], kept_step=row[10],
+    )  # fmt: skip
