@@ -12,6 +12,10 @@ from unitcost.cli import cli
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs chromium")
 
+#: Widths of drawings that are wider than the window.
+WIDER = """Array.from(document.querySelectorAll('svg, canvas'))
+    .map(drawn => drawn.getBoundingClientRect()).filter(box => box.right > window.innerWidth + 1).map(box => box.right)"""
+
 
 def test_its_charts_are_drawn(tmp_path: Path) -> None:
     table, page = tmp_path / "two.csv", tmp_path / "page.html"
@@ -21,7 +25,11 @@ def test_its_charts_are_drawn(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     with browser(tmp_path / "profile") as tab:
-        tab.show(page, width=1280)
-        assert tab.value("document.documentElement.getAttribute('data-drawn')") == "2"
-        assert [url for url in tab.requests if not url.startswith("data:")] == [page.as_uri()]
+        for width in (1280, 400, 360):
+            tab.show(page, width=width)
+            assert tab.value("document.documentElement.getAttribute('data-drawn')") == "2"
+            assert tab.value("document.documentElement.scrollWidth") <= width
+            # A chart is as wide as the box around it.
+            assert tab.value(WIDER) == []
+        assert {url for url in tab.requests if not url.startswith("data:")} == {page.as_uri()}
         assert tab.complaints == []
