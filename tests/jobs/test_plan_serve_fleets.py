@@ -103,7 +103,9 @@ def test_what_another_provider_asks_on_demand_is_said(fleets: FleetPlan) -> None
 
 def test_the_page_and_the_data_carry_it(searched: tuple[ServePlan, Searched], fleets: FleetPlan) -> None:
     plan = replace(searched[0], fleets=fleets)
-    html = as_html(serve_page(plan))
+    page = serve_page(plan)
+    assert any(tile.name == "cheapest fleet, a day, USD" for tile in page.tiles) == bool(fleets.chosen)
+    html = as_html(page)
     assert "Ready replicas against demand" in html
     assert "Cost of a day" in html
     data = as_data(plan)["fleets"]

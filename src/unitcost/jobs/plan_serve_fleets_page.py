@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unitcost.jobs.fleet_answers import FleetPlan, FleetRow
 from unitcost.jobs.plan_words import usd
 from unitcost.report.model import Chart, Section
-from unitcost.report.plan_page import bar_chart, table
+from unitcost.report.plan_page import PlanTile, bar_chart, table
 from unitcost.report.time_chart import areas_over_time, steps_over_time
 from unitcost.serving.fleet_ways import SPOT, SPOT_SCALED
 from unitcost.units import MILLISECONDS_PER_SECOND, SECONDS_PER_HOUR
@@ -39,6 +39,14 @@ def fleets_section(plan: FleetPlan | None) -> Iterator[Section]:
             *plan.notes,
         ),
     )  # fmt: skip
+
+
+def fleets_tile(plan: FleetPlan | None) -> Iterator[PlanTile]:
+    """The cheapest way to keep replicas over the whole traffic, beside the fixed fleet."""
+    for row in plan.rows if plan is not None else ():
+        if plan is not None and row.name == plan.chosen and row.usd_per_day is not None:
+            change = "" if not row.change_share else f", {row.change_share:+.0%} against fixed"
+            yield PlanTile(name="cheapest fleet, a day, USD", value=usd(row.usd_per_day), beside=f"{row.name}{change}")
 
 
 def _said(row: FleetRow) -> str:

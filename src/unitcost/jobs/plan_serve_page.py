@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from unitcost.facts.estimates import Estimate
-from unitcost.jobs.plan_serve_fleets_page import fleets_section
+from unitcost.jobs.plan_serve_fleets_page import fleets_section, fleets_tile
 from unitcost.jobs.plan_words import ranged, usd, usd_ranged
 from unitcost.jobs.serve_answers import ApiOffer, Lever, Paying, ServeOption, ServePlan
 from unitcost.jobs.serve_prompt_cache import prompt_cache_section
@@ -58,6 +58,7 @@ def _tiles(plan: ServePlan) -> tuple[PlanTile, ...]:
         PlanTile(name="TTFT p95, ms", value=ms(bands.ttft_p95_s), beside="range: error of measured runs"),
         PlanTile(name="TPOT p95, ms", value=ms(bands.tpot_p95_s), beside="range: error of measured runs"),
     ]  # fmt: skip
+    tiles += fleets_tile(plan.fleets)
     if plan.after_check:
         other = plan.after_check
         tiles.append(
