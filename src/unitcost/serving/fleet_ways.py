@@ -172,7 +172,7 @@ class Ways:
                 break
             places: dict[Category, int] = {"spot": most, "on-demand": self.base.replicas}
             fleet = Fleet(grid=self.base.option.grid, places=places, spare=spare, spare_on_spot=True)
-            found += self._tuned(fleet, f"{spare} spare on spot", most=self.base.replicas)
+            found += self._tuned(fleet, f"{most} places on spot ({spare} spare)", most=most + self.base.replicas)
             if any(not one.worst.misses for one in found):
                 break
         return _best(SPOT_SCALED, found) if found else self._unrecorded(SPOT_SCALED)
