@@ -169,6 +169,22 @@ def test_a_log_of_vllm(tmp_path: Path) -> None:
     ]
 
 
+def test_a_log_of_a_newer_vllm_tells_ids_on_lines_of_their_own(tmp_path: Path) -> None:
+    text = (
+        "(APIServer pid=1) DEBUG 05-04 10:00:00 [logger.py:45] Request chatcmpl-a details: prompt: 'x', "
+        "prompt_token_ids: [5, 6, 7], prompt_embeds shape: None.\n"
+        "(APIServer pid=1) INFO 05-04 10:00:00 [logger.py:57] Received request chatcmpl-a: params: SamplingParams(n=1), "
+        "lora_request: None.\n"
+        "(APIServer pid=1) DEBUG 05-04 10:00:02 [logger.py:80] Generated response chatcmpl-a (streaming complete) details: "
+        "output_token_ids: [8, 9]\n"
+        "(APIServer pid=1) INFO 05-04 10:00:02 [logger.py:90] Generated response chatcmpl-a (streaming complete): output: 'y', "
+        "finish_reason: stop\n"
+    )
+    trace, said = requests_of_files([written(tmp_path, text)])
+    assert columns(trace) == [(0.0, 3, 2)]
+    assert said == []
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
