@@ -26,7 +26,7 @@ def commands() -> str:
     for name, (module, _) in COMMANDS.items():
         command = import_module(module).command
         parts += [f"## `unitcost {name}`", _help(command, f"unitcost {name}")]
-        for inner, subcommand in sorted(getattr(command, "commands", {}).items()):
+        for inner, subcommand in _inner(command):
             parts += [f"### `unitcost {name} {inner}`", _help(subcommand, f"unitcost {name} {inner}")]
     return _page(parts)
 
@@ -117,6 +117,15 @@ def metrics() -> str:
 PAGES = {
     "commands.md": commands, "readers.md": readers, "metrics.md": metrics, "drivers.md": drivers, "prices.md": prices,
 }  # fmt: skip
+
+
+def _inner(command: click.Command) -> list[tuple[str, click.Command]]:
+    """Commands of a group by name, those too that are imported only when they are called."""
+    if not isinstance(command, click.Group):
+        return []
+    context = click.Context(command)
+    found = ((name, command.get_command(context, name)) for name in sorted(command.list_commands(context)))
+    return [(name, inner) for name, inner in found if inner is not None]
 
 
 def _help(command: click.Command, name: str) -> str:
