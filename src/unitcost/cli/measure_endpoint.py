@@ -56,7 +56,10 @@ def _ask(said: dict[str, Any]) -> Any:
     from unitcost.jobs.bench_words import amount, latency_limit, pairs, per_second, seconds
     from unitcost.jobs.measure_endpoint import EndpointAsk
 
-    times = {f"{name}_s": seconds(said.pop(name), f"--{name.replace('_', '-')}") for name in _TIMES}
+    times = {
+        f"{name}_s": seconds(said.pop(name), f"--{name.replace('_', '-')}", may_be_zero=name == "warm_up")
+        for name in _TIMES
+    }
     rate, slo, usd = said.pop("rate"), said.pop("slo"), said.pop("usd_per_hour")
     return EndpointAsk(
         **{**said, **times, "headers": tuple(pairs(said["headers"], "--header").items())},

@@ -31,17 +31,17 @@ _PERCENTILE = re.compile(r"p\d{2,4}")
 _RATES_S = {"s": 1, "m": SECONDS_PER_MINUTE, "h": SECONDS_PER_HOUR, "d": SECONDS_PER_DAY, "day": SECONDS_PER_DAY}
 
 
-def seconds(text: str, option: str) -> float:
+def seconds(text: str, option: str, *, may_be_zero: bool = False) -> float:
     """Time written as `15ms`, `2s`, `10m`. [s].
 
     Raises
     ------
     BadSetting
-        When it is none, or zero.
+        When it is none, or zero where it may not be.
     """
     found = _TIME.fullmatch(text.strip())
-    value = float(found["number"]) * _TIMES_S[found["unit"].lower()] if found else 0.0
-    if value <= 0:
+    value = float(found["number"]) * _TIMES_S[found["unit"].lower()] if found else -1.0
+    if value < 0 or (value == 0 and not may_be_zero):
         raise BadSetting(f"{option} is {text!r}, not a time", mend="write it with its unit, like 15ms, 2s or 10m")
     return value
 

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from unitcost.economics.quality.loads import summary
 from unitcost.errors import UnitcostError, UnknownName
@@ -77,6 +78,71 @@ def test_an_error_of_the_server_is_refused_with_its_words(kind: str):
     samples = measured(failing(), kind)
     assert {(sample.fate, sample.why) for sample in samples} == {("refused", "HTTP 500 out of memory")}
     assert summary(samples).error_share == 1.0
+
+
+def answering(body: bytes, *, status: int = 200, headers: dict[str, str] | None = None):
+    async def handle(request: web.Request) -> web.Response:
+        return web.Response(body=body, status=status, headers=headers)
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "words"),
+    [
+        ("openai", b'data: {"choices": \xff nonsense\n\n', "a part of the stream is not JSON"),
+        ("openai", b"data: [1, 2]\n\ndata: [DONE]\n\n", "a part of the answer is not of the form of openai"),
+        ("openai", b'data: {"choices": [null]}\n\ndata: [DONE]\n\n', "not of the form of openai"),
+        ("openai", b'data: {"choices": [], "usage": "many"}\n\ndata: [DONE]\n\n', "not of the form of openai"),
+        ("openai", b'data: {"error": "caf\xc3\xa9\\n closed"}\n\n', "café closed"),
+        ("kserve-v2", b"<html>", "the answer is not JSON"),
+        ("kserve-v2", b"[1]", "the answer has no outputs"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused_with_its_reason(kind: str, body: bytes, words: str):
+    samples = measured(answering(body), kind, requests=2)
+    assert {sample.fate for sample in samples} == {"refused"}
+    assert all(words in sample.why for sample in samples)
+
+
+def test_load_is_not_sent_on_to_where_a_redirect_leads():
+    moved = answering(b"", status=302, headers={"location": "http://elsewhere.invalid/"})
+    samples = measured(moved, "http", requests=2)
+    assert {(s.fate, s.why) for s in samples} == {("refused", "HTTP 302, which leads to http://elsewhere.invalid/")}
+
+
+def test_the_words_of_an_error_are_short_whatever_the_server_sends():
+    samples = measured(answering(b"no " * 1_000_000, status=500), "http", requests=2)
+    assert all(len(sample.why) <= 160 and sample.why.startswith("HTTP 500 no no") for sample in samples)
+
+
+def test_one_part_says_nothing_of_the_time_between_tokens():
+    body = b'data: {"choices": [{"delta": {"content": "a"}}], "usage": {"completion_tokens": 2}}\n\ndata: [DONE]\n\n'
+    found = summary(measured(answering(body), "openai", requests=3))
+    assert (found.tokens, found.between_tokens) == (6, ())
+    assert found.first_token
+
+
+@pytest.mark.parametrize("metadata", [{"inputs": [{"nam": "x"}]}, {"outputs": []}, [1]])
+def test_metadata_without_inputs_asks_for_a_body(metadata):
+    async def main():
+        async with (
+            serving(failing(), metadata=metadata) as base,
+            Client(target(base + "/v2/models/m/infer", "kserve-v2", [])) as client,
+        ):
+            await client.metadata()
+
+    with pytest.raises(UnitcostError, match="says no inputs"):
+        asyncio.run(main())
+
+
+def test_metadata_of_nobody_is_a_message():
+    async def main():
+        async with Client(target("http://127.0.0.1:9/v2/models/m/infer", "kserve-v2", [])) as client:
+            await client.metadata()
+
+    with pytest.raises(UnitcostError, match="could not be asked for"):
+        asyncio.run(main())
 
 
 def test_a_server_that_hangs_is_a_timeout():

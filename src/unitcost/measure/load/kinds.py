@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from unitcost.errors import BadFile, MissingLibrary, UnitcostError, UnknownName
 from unitcost.facts.loads import Reply
+from unitcost.measure.reasons import cut
+from unitcost.units import MIB
 
 if TYPE_CHECKING:
     import aiohttp
@@ -20,6 +22,12 @@ KINDS = ("http", "openai", "kserve-v2")
 _DONE = "[DONE]"
 #: Why an answer that is no answer is shown, at most.
 _SHOWN = 160
+_REDIRECTED, _FAILED = 300, 400
+#: Most of an answer that is kept; more is no answer of a model.
+_MOST_BYTES = 64 * MIB
+#: Patience with a model's metadata. [s]
+_METADATA_S = 30.0
+_ASKED = {"name", "shape", "datatype"}
 _NUMBERS = {"FP64": 0.0, "FP32": 0.0, "FP16": 0.0, "BF16": 0.0, "BOOL": False, "BYTES": ""}
 
 
@@ -143,37 +151,77 @@ class Client:
         body = bodies[number % len(bodies)] if bodies else None
         begun = False
         try:
-            async with self._session.request("POST" if body else "GET", self.target.url, data=body) as response:
-                if response.status >= 400:
-                    text = await response.text(errors="replace")
-                    return Reply(fate="refused", why=f"HTTP {response.status} {text[:_SHOWN]}".strip())
+            async with self._session.request(
+                "POST" if body else "GET", self.target.url, data=body, allow_redirects=False
+            ) as response:
+                if response.status >= _REDIRECTED:
+                    return Reply(fate="refused", why=await _refusal(response))
                 begun = True
                 return await _READERS[self.target.kind](response)
         except aiohttp.ClientPayloadError as error:
-            return Reply(fate="cut", why=f"the answer broke off: {error}")
+            return Reply(fate="cut", why=_short(f"the answer broke off: {error}"))
         except (aiohttp.ClientError, OSError) as error:
-            return Reply(fate="cut" if begun else "failed", why=str(error) or type(error).__name__)
+            return Reply(fate="cut" if begun else "failed", why=_short(str(error) or type(error).__name__))
+        except (AttributeError, TypeError, ValueError):  # JSON whose parts are something else
+            return Reply(fate="refused", why=f"a part of the answer is not of the form of {self.target.kind}")
 
     async def metadata(self) -> Mapping[str, Any]:
         """Metadata of a model of KServe: what its address says without `/infer`."""
         assert self._session is not None
-        async with self._session.get(self.target.url.removesuffix("/infer")) as response:
-            found = await response.json(content_type=None)
-        if not isinstance(found, dict) or "inputs" not in found:
-            raise UnitcostError("says no inputs", where=self.target.url, mend="give a body with --body")
-        return found
+        import aiohttp
+
+        url, mend = self.target.url.removesuffix("/infer"), "check the address, or give a body with --body"
+        try:
+            async with asyncio.timeout(_METADATA_S), self._session.get(url) as response:
+                found = json.loads(await _some(response, _MOST_BYTES))
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            why = _short(str(error) or type(error).__name__)
+            raise UnitcostError(f"the model's metadata could not be asked for: {why}", where=url, mend=mend) from error
+        except ValueError as error:
+            raise UnitcostError("the model's metadata is not JSON", where=url, mend=mend) from error
+        inputs = found.get("inputs") if isinstance(found, dict) else None
+        if not isinstance(inputs, list) or not all(isinstance(each, dict) and each.keys() >= _ASKED for each in inputs):
+            raise UnitcostError("says no inputs with name, shape and datatype", where=url, mend=mend)
+        return dict(found)
+
+
+async def _refusal(response: aiohttp.ClientResponse) -> str:
+    """What a server says that does not answer; where it leads to elsewhere, load is not sent on."""
+    if response.status < _FAILED:
+        return _short(f"HTTP {response.status}, which leads to {response.headers.get('location', 'nothing')}")
+    text = (await _some(response, _SHOWN * 4)).decode("utf-8", "replace")
+    return _short(f"HTTP {response.status} {text}")
+
+
+async def _some(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    """Beginning of an answer; the rest is not read."""
+    parts, size_bytes = [], 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size_bytes += len(part)
+        if size_bytes >= most_bytes:
+            break
+    return b"".join(parts)[:most_bytes]
+
+
+def _short(text: str) -> str:
+    return cut(" ".join(text.split()), _SHOWN)
 
 
 async def _read_http(response: aiohttp.ClientResponse) -> Reply:
-    await response.read()
+    async for _ in response.content.iter_any():  # not kept: an answer may be larger than the memory
+        pass
     return Reply()
 
 
 async def _read_kserve(response: aiohttp.ClientResponse) -> Reply:
+    body = await _some(response, _MOST_BYTES)
     try:
-        found = json.loads(await response.read())
-    except json.JSONDecodeError:
-        return Reply(fate="refused", why="the answer is not JSON")
+        found = json.loads(body)
+    except ValueError:
+        is_large = len(body) == _MOST_BYTES
+        why = f"the answer is larger than {_MOST_BYTES // MIB} MiB" if is_large else "the answer is not JSON"
+        return Reply(fate="refused", why=why)
     outputs = found.get("outputs") if isinstance(found, dict) else None
     return Reply() if outputs else Reply(fate="refused", why="the answer has no outputs")
 
@@ -191,15 +239,16 @@ async def _read_openai(response: aiohttp.ClientResponse) -> Reply:
         try:
             event = json.loads(data)
         except json.JSONDecodeError:
-            return Reply(fate="refused", why=f"a part of the stream is not JSON: {data[:_SHOWN]}")
+            return Reply(fate="refused", why=_short(f"a part of the stream is not JSON: {data}"))
         if "error" in event:
-            return Reply(fate="refused", why=str(event["error"])[:_SHOWN], first_s=first, last_s=last, tokens=parts)
+            return Reply(fate="refused", why=_short(str(event["error"])), first_s=first, last_s=last, tokens=parts)
         if _has_text(event):
             last = clock()
             first = first if first is not None else last
             parts += 1
         counted = int((event.get("usage") or {}).get("completion_tokens") or counted)
     tokens = counted or parts
+    last = last if parts > 1 else None  # one part says nothing of the time between tokens
     if not is_whole:
         return Reply(fate="cut", why="the stream ended before [DONE]", first_s=first, last_s=last, tokens=tokens)
     return Reply(first_s=first, last_s=last, tokens=tokens)
