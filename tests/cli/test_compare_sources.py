@@ -228,3 +228,39 @@ def test_names_are_shown_and_never_run(tmp_path: Path):
     page = tmp_path / "page.html"
     run(tmp_path, table, "--traffic", "1/s", "--bar", "0.8", "--html", str(page))
     assert "<script>alert" not in page.read_text()
+
+
+@pytest.mark.parametrize("margin", ["0.01", "1%", "1pt", "1 point"])
+def test_a_margin_is_a_share_or_points(margin: str, tmp_path: Path):
+    table = "option,usd_per_hour,accuracy,items\nlarge,2.50,0.95,30000\nsmall,0.60,0.948,30000\n"
+    asked = ("--traffic", "1e6/day", "--reference", "large", "--margin", margin)
+    found = answer(tmp_path, table, *asked)
+    assert found["options"][0]["verdict"]["margin"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "message"),
+    [
+        ("option,usd_per_hour,accuracy\na,1,95\nb,2,0.93\n", ("--bar", "0.9"), "in points"),
+        ("option,usd_per_hour,quality\na,1,95\nb,2,93\n", ("--bar", "0.94"), "in points"),
+        ("option,usd_per_hour,accuracy,n\na,1,0.9,9\nb,2,0.9,9\n", ("--reference", "b", "--margin", "1"), "every loss"),
+        ("option,usd_per_hour\na,1\n", ("--margin", "much"), "1pt"),
+    ],
+)
+def test_points_and_shares_are_not_mixed(table: str, arguments: tuple[str, ...], message: str, tmp_path: Path):
+    file = tmp_path / "table.csv"
+    file.write_text(table)
+    done = CliRunner().invoke(cli, ["compare", str(file), "--traffic", "1/s", *arguments])
+    assert done.exit_code in (1, 2)
+    assert message in done.output
+
+
+def test_points_alone_are_compared_as_they_stand(tmp_path: Path):
+    table = "option,usd_per_hour,quality\na,1,95\nb,2,97\n"
+    assert answer(tmp_path, table, "--traffic", "1/s", "--bar", "96")["cheapest"] == "b"
+
+
+def test_of_equal_costs_the_better_one_is_chosen(tmp_path: Path):
+    table = "option,usd_per_hour,quality\na,1,0.90\nb,1,0.95\nc,1,\n"
+    found = answer(tmp_path, table, "--traffic", "1/s", "--bar", "0.8")
+    assert (found["cheapest"], found["reason"]) == ("b", "as cheap as a")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from unitcost.cli.options import FilePath, json_option, text_option
+from unitcost.cli.options import FilePath, json_option, share_option, text_option
 
 if TYPE_CHECKING:
     from unitcost.facts.options import Demand, Limits
@@ -31,7 +31,7 @@ def demand_options(command: Command) -> Command:
         text_option("--error-cost", metavar="USD", help="What a wrong answer costs the business."),
         text_option("--memory", metavar="SIZE", help="Most memory of a replica, such as 4GiB."),
         click.option("--slo", "slos", multiple=True, metavar="pNN=TIME", help="Latency limit, such as p99=15ms."),
-        click.option("--bar", type=float, help="Least quality that is allowed."),
+        share_option("--bar", help="Least quality that is allowed, such as 0.9 or 90%."),
         click.option("--unit", type=click.Choice(["predictions", TOKENS]), default="predictions", show_default=True,
                      help="What is counted: cost is per 1k predictions, or per million tokens."),
         click.option("--utilisation", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from unitcost.cli.options import FilePath, text_option
+from unitcost.cli.options import FilePath, share_option, text_option
 
 if TYPE_CHECKING:
     from unitcost.jobs.compare import Judging, PriceOf
@@ -30,7 +30,7 @@ def session_options(command: Command) -> Command:
         text_option("--threads", default="1", show_default=True, metavar="N,N", help="Threads of a call."),
         text_option("--batch", default="1", show_default=True, metavar="N,N", help="Items of a call."),
         text_option("--runtimes", metavar="NAMES", help="ort,openvino,tract,torch.  [default: what is installed and opens the models]"),
-        click.option("--margin", type=float, help="Loss against the reference that is allowed, such as 0.01."),
+        share_option("--margin", help="Loss against the reference that is allowed, such as 0.01 or 1pt."),
         text_option("--reference", metavar="NAME", help="Option or model that others are held against.  [default: the first]"),
         text_option("--metric", metavar="NAME", help="accuracy, f1, auc, rmse, mae, exact-match, or FILE.py:FUNCTION."),
         text_option("--output", metavar="NAME", help="Output with the answer.  [default: label, else the first]"),

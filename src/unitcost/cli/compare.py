@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unitcost.cli.bench_output import demand_options, form_options
-from unitcost.cli.options import FilePath, text_option, workspace_options
+from unitcost.cli.options import FilePath, share_option, text_option, workspace_options
 
 if TYPE_CHECKING:
     from unitcost.jobs.option_sources import Sources
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
               help="The option behind a cache, as `measure cache --json` found; may be repeated.")  # fmt: skip
 @text_option("--lookup-usd-per-1k", default="0", metavar="USD", help="What 1k lookups in a cache cost.")
 @text_option("--reference", metavar="NAME", help="Option whose quality must be kept within the margin.")
-@click.option("--margin", type=float, help="Loss against the reference that is allowed, such as 0.01.")
+@share_option("--margin", help="Loss against the reference that is allowed, such as 0.01 or 1pt.")
 @click.option("--several", type=click.Choice(["holm", "confirm"]), default="holm", show_default=True,
               help="Judge all options strictly, or choose on half of the items and confirm on the rest.")  # fmt: skip
 @demand_options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +24,23 @@ _COSTS = ("billed", "effective", "list", "contracted")
 def text_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """Option with a text: empty when it is left out; given empty, as by a shell variable that is not set, it is refused."""
     return click.option(*names, callback=_given, **attributes)
+
+
+def share_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """Option with a share written as `0.01`, `1%` or `1pt`; a number without a mark is taken as it stands."""
+    return click.option(*names, callback=_share, metavar="SHARE", **attributes)
+
+
+def _share(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    text = value.strip()
+    bare = text.removesuffix("%").removesuffix("pt").removesuffix("points").removesuffix("point").strip()
+    try:
+        number = Decimal(bare)
+    except ArithmeticError:
+        raise BadSetting(f"{option.opts[0]} is {value!r}, no number", mend="write it like 0.01, 1% or 1pt") from None
+    return float(number if bare == text else number.scaleb(-2))
 
 
 def _given(context: click.Context, option: click.Parameter, value: str | None) -> str:

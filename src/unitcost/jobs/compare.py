@@ -73,6 +73,8 @@ def compare(
         options = [with_quality(option, items, judged) for option in options]
         limits = replace(limits, is_more_better=judged.sign > 0)
     is_share = limits.is_share_right and (judged is None or judged.is_share_right)
+    if is_share:
+        _check_scale(options, limits, judging)
     options = _behind_caches(options, is_share=is_share, told=items.answers if items else ())
     if judging.margin is None:
         return choose(options, demand, limits)
@@ -101,6 +103,22 @@ def _check(options: Sequence[Option], limits: Limits, judging: Judging) -> None:
         raise UnitcostError(
             f"two options are called {twice!r}",
             mend="name each row otherwise, tell their machines, or keep one setting with --at COLUMN=VALUE",
+        )
+
+
+def _check_scale(options: Sequence[Option], limits: Limits, judging: Judging) -> None:
+    """Refuse points beside shares: 93 is not more than 0.95."""
+    known = [option.quality for option in options if option.quality is not None]
+    points = next((quality for quality in known if quality > 1), None)
+    told = [*known, *([] if limits.bar is None else [limits.bar])]
+    share = next((quality for quality in told if 0 < quality <= 1), None)
+    if points is not None and share is not None:
+        raise BadSetting(
+            f"{points:g} is a quality in points, {share:g} one as a share", mend="write all as shares, like 0.93"
+        )
+    if points is None and known and judging.margin is not None and judging.margin >= 1:
+        raise BadSetting(
+            f"a margin of {judging.margin:g} allows every loss of a share", mend="write one point as 0.01, 1% or 1pt"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -52,7 +53,7 @@ def choose(
     reference = next((o for o in options if limits.reference in (o.name, label(o))), None) or _best(options, limits)
     ranked = [_rank(option, demand, limits, verdicts, reference) for option in options]
     ranked = with_front(ranked, limits)
-    ordered = sorted(ranked, key=_order)
+    ordered = sorted(ranked, key=lambda row: _order(row, limits))
     if limits.bar is None and not verdicts and limits.error_cost_usd is None:
         notes = (*_notes(ordered), *_break_even_notes(ordered, reference, demand))
         return Choice(cheapest="", reason=NOT_COMPARABLE, ranked=tuple(ordered), notes=notes)
@@ -216,10 +217,11 @@ def _poor(option: Option, limits: Limits) -> list[RuledOut]:
     return [RuledOut(by="quality", why=f"{option.quality:g} is {side} the bar {limits.bar:g}")] if is_poor else []
 
 
-def _order(row: Ranked) -> tuple[bool, bool, Decimal, str]:
-    """Those that take part first, by cost; then those that are ruled out, by cost."""
-    usd = row.total_usd
-    return (bool(row.ruled_out), usd is None, usd or money.ZERO, label(row.option))
+def _order(row: Ranked, limits: Limits) -> tuple[bool, bool, Decimal, float, str]:
+    """Those that take part first, by cost, of equal cost the better one; then those that are ruled out, by cost."""
+    usd, quality = row.total_usd, row.option.quality
+    worth = math.inf if quality is None else -quality if limits.is_more_better else quality
+    return (bool(row.ruled_out), usd is None, usd or money.ZERO, worth, label(row.option))
 
 
 def _notes(ordered: Sequence[Ranked]) -> tuple[str, ...]:
