@@ -48,7 +48,11 @@ if TYPE_CHECKING:
     "--max-replicas", type=click.IntRange(min=1), default=64, show_default=True, help="Give an option up there."
 )
 @click.option(
-    "--quality", "qualities", multiple=True, metavar="WHAT=N", help="Measured quality of a precision, such as fp8=0.71."
+    "--quality",
+    "qualities",
+    multiple=True,
+    metavar="WHAT=N",
+    help="Measured quality of a precision, or of an option of --profile, such as fp8=0.71.",
 )
 @text_option("--quality-bar", metavar="N", help="Least quality that will do.")
 @click.option("--calibration", type=FilePath(exists=True, dir_okay=False), help="File of `unitcost calibrate serve`.")

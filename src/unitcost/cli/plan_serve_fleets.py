@@ -20,7 +20,7 @@ _OPTIONS = (
         is_flag=True,
         help="Also fleets over all of the traffic: fixed, autoscaled, with a warm pool, spot with and without fallback.",
     ),
-    text_option("--cold-start", metavar="TIME", help="From nothing to ready.  [default: the parts; --profile: 60s]"),
+    text_option("--cold-start", metavar="TIME", help="From nothing to ready.  [default: the parts; --profile and --cooldowns: 60s]"),
     text_option("--provision", metavar="TIME", help="Part of it: until the machine is there.  [default: 60s]"),
     text_option("--image", metavar="TIME", help="Part of it: fetching the image.  [default: 60s]"),
     text_option("--warm-up", metavar="TIME", help="Part of it: compiling, capturing graphs.  [default: 60s]"),

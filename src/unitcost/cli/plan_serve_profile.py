@@ -27,7 +27,9 @@ _OPTIONS = (
         "--predictions-per-day", metavar="N", help="With --profile: a volume, such as 40m, instead of --trace."
     ),
     text_option(
-        "--usd-per-hour", metavar="USD", help="With --profile: price of a replica, where the file states none."
+        "--usd-per-hour",
+        metavar="USD",
+        help="With --profile or --cooldowns: price of a replica, where no file states one.",
     ),
     text_option("--spot-usd-per-hour", metavar="USD", help="With --profile: of a spot replica."),
     text_option("--max-delay", default="0s", metavar="TIME", help="With --profile: how long a batch waits to fill."),

@@ -84,7 +84,9 @@ def _ways(plan: ProfilePlan) -> Section:
 
 
 def _cache(plan: ProfilePlan) -> Section:
-    tables = (table(_COLUMNS, [_cells(replace(plan.cache, remark=""))], numbers=2),) if plan.cache else ()
+    spare = ("USD/h each", "busy", "batch")
+    cells = [_cells(replace(plan.cache, remark=""))] if plan.cache else []
+    tables = (table(_COLUMNS, cells, numbers=2, spare=spare),) if plan.cache else ()
     said = plan.cache.remark.split("; ") if plan.cache else [plan.cache_remark or "nothing keeps the limit without it"]
     return Section(
         key="cache", title="Prediction cache", question="What would a cache of answers in front save?", tables=tables,
