@@ -54,6 +54,11 @@ def test_hits_free_a_replica_and_the_cache_is_paid() -> None:
     # 4 a second are 10,512,000 a month: 105.12 USD of lookups; 1,000 answers of a megabyte are 5 USD
     assert float(found.cache_usd_per_month) == pytest.approx(105.12 + 5, rel=2e-3)
     assert float(found.net_usd_per_month) == pytest.approx(1 * 2 * 730 - 110.12, rel=2e-3)
+    again = with_answer_cache(run, base, AnswerCache(entries=10_000, ttl_s=0.1, costs=FREE))
+    assert again.hits == 0
+    # a cache that is free and finds nothing changes nothing; the last of 34 digits is rounded
+    assert abs(float(again.net_usd_per_month)) < 1e-20
+    assert float(again.tried.units.per_mtok_total) == float(base.units.per_mtok_total)
     per_month = float(found.tried.units.per_1k_requests) * 10_512
     assert per_month == pytest.approx(1 * 2 * 730 + 110.12, rel=2e-3)
 

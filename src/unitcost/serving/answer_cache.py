@@ -17,6 +17,7 @@ from unitcost.serving.search import Search, Tried
 from unitcost.serving.traces import Trace
 from unitcost.units import HOURS_PER_MONTH, MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
+_US_PER_HOUR = Decimal(SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND)
 _US_PER_MONTH = Decimal(HOURS_PER_MONTH * SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND)
 
 
@@ -81,12 +82,12 @@ def with_answer_cache(run: Search, base: Tried, cache: AnswerCache) -> CachedPla
     found = rest.fewest(base.option, start=base.replicas) or rest.play(base.option, base.replicas)
     known = trace.keys >= 0
     stored = min(cache.entries, len(np.unique(trace.keys[known])))
-    months = money.divide(Decimal(round(found.outcome.end_s * MICROSECONDS_PER_SECOND)), _US_PER_MONTH)
+    months = money.divide(Decimal(round(base.outcome.end_s * MICROSECONDS_PER_SECOND)), _US_PER_MONTH)
     looked_up = int(known.sum())
     per_month = running_usd_per_month(
         cache.costs, entries=stored, requests_per_month=money.divide(Decimal(looked_up), months)
     )
-    tried = _over_all(found, trace, money.multiply(per_month, months))
+    tried = _over_all(found, base, trace, per_month)
     planned, now = base.units.per_month or money.ZERO, tried.units.per_month or money.ZERO
     return CachedPlan(
         tried=tried, requests=len(trace), known=looked_up, hits=int(hit.sum()), stored=stored, cache_usd_per_month=per_month,
@@ -103,12 +104,17 @@ def hits_of(trace: Trace, cache: AnswerCache) -> NDArray[np.bool_]:
     return hit
 
 
-def _over_all(found: Tried, trace: Trace, cache_usd: Decimal) -> Tried:
-    """Cost with the cache, over the tokens and requests of the whole trace: the work that is answered is the same."""
-    usd = money.add([found.cost.usd, cache_usd])
+def _over_all(found: Tried, base: Tried, trace: Trace, cache_usd_per_month: Decimal) -> Tried:
+    """Cost with the cache, for as long as the plan without it ran, over the tokens and requests of the whole trace.
+
+    The work that is answered is the same; a run without the hits ends a little sooner, which is no saving.
+    """
+    us = Decimal(round(base.outcome.end_s * MICROSECONDS_PER_SECOND))
+    replicas = money.divide(money.multiply(found.usd_per_hour, us), _US_PER_HOUR)
+    usd = money.add([replicas, money.divide(money.multiply(cache_usd_per_month, us), _US_PER_MONTH)])
     missed = found.outcome.requests - found.outcome.answered
     outcome = replace(
         found.outcome, input_tokens=int(trace.input_tokens.sum()), output_tokens=int(trace.output_tokens.sum()),
-        answered=len(trace) - missed,
+        answered=len(trace) - missed, end_s=base.outcome.end_s,
     )  # fmt: skip
     return replace(found, cost=replace(found.cost, usd=usd), units=unit_costs(usd, outcome))
