@@ -118,6 +118,8 @@ def test_terms_are_compared_on_one_machine(searched: tuple[ServePlan, Searched])
     by = {one.category: one for one in searched[0].paying}
     assert by["on-demand"].on_demand_usd_per_gpu_hour == Decimal("2.50")
     assert by["spot"].on_demand_usd_per_gpu_hour == Decimal("4.00")
+    assert by["on-demand"].where == "the plan"
+    assert by["spot"].where == "elsewhere"
     assert by["spot"].remark.startswith("another provider or machine than the plan's")
 
 
@@ -126,7 +128,8 @@ def test_a_reserved_price_that_is_dearer_than_the_plan_says_so(prices: Prices) -
     plan, _ = plan_serve(replace(ASK, duration_s=60.0), Prices(prices.workspace, own=own))
     [reserved] = [one for one in plan.paying if one.category == "reserved"]
     assert reserved.on_demand_usd_per_gpu_hour == Decimal("5.00")
-    assert reserved.remark.startswith("dearer than the plan")
+    assert "dearer than the plan" in reserved.remark
+    assert reserved.where == "elsewhere, dearer"
 
 
 def test_the_plans_own_machine_under_a_promise_stands_first(prices: Prices) -> None:

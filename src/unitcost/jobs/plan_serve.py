@@ -265,14 +265,14 @@ def _paying(chosen: Tried, planned: Rental, prices: Prices) -> tuple[Paying, ...
 def _paid(chosen: Tried, rental: Rental, planned: Rental, beside: Rental | None) -> Paying:
     each = rental.usd_per_accelerator_hour
     hourly = money.multiply(each, Decimal(chosen.option.grid.served.gpus * chosen.replicas))
-    remark = _REMARKS[rental.category]
-    if (rental.machine, rental.region) != (planned.machine, planned.region):
-        remark = f"another provider or machine than the plan's; {remark}"
-    if each >= planned.usd_per_accelerator_hour and rental is not planned:
-        remark = f"dearer than the plan; {remark}"
+    here = (rental.machine, rental.region) == (planned.machine, planned.region)
+    dear = not here and each >= planned.usd_per_accelerator_hour
+    said = ("" if here else "another provider or machine than the plan's", "dearer than the plan" if dear else "")
+    where = "the plan" if rental is planned else "its machine" if here else "elsewhere, dearer" if dear else "elsewhere"
+    remark = "; ".join(part for part in (*said, _REMARKS[rental.category]) if part)
     return Paying(
         category=rental.category, machine=f"{rental.machine} {rental.region}".strip(), usd_per_gpu_hour=each,
         on_demand_usd_per_gpu_hour=beside.usd_per_accelerator_hour if beside else None,
         usd_per_month=money.multiply(hourly, Decimal(HOURS_PER_MONTH)),
-        source=f"{rental.machine} {rental.region}, {rental.source}", remark=remark,
+        source=f"{rental.machine} {rental.region}, {rental.source}", remark=remark, where=where,
     )  # fmt: skip

@@ -163,7 +163,7 @@ def _paying(plan: ServePlan) -> Section | None:
     rows = [
         [
             one.category, one.machine.partition(" ")[0], f"{one.usd_per_gpu_hour:,.3f}",
-            money(one.on_demand_usd_per_gpu_hour), _below(one), usd(one.usd_per_month), one.remark,
+            money(one.on_demand_usd_per_gpu_hour), _below(one), usd(one.usd_per_month), one.where,
         ]
         for one in plan.paying
     ]  # fmt: skip
@@ -175,7 +175,7 @@ def _paying(plan: ServePlan) -> Section | None:
             "The plan's own machine under other terms where it is offered, and the cheapest of the price book that is cheaper or the "
             "only one, for machines that hold a whole replica; --region and --prices narrow it. "
             "`on demand there` is the same machine in the same region on demand, and `change` is against that.",
-            *(f"{one.category}: {one.source}." for one in plan.paying),
+            *(f"{one.category}: {one.source}; {one.remark}." for one in plan.paying),
         ),
     )  # fmt: skip
 

@@ -160,6 +160,8 @@ class Paying:
         Provider, machine and region.
     on_demand_usd_per_gpu_hour
         Of the same machine in the same region, on demand; None: no such price is known. [USD / hour]
+    where
+        Whether it is the machine of the plan, and whether it is dearer than the plan.
     """
 
     category: str
@@ -169,6 +171,7 @@ class Paying:
     usd_per_month: Decimal
     source: str
     remark: str
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
