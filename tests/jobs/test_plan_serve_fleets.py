@@ -41,7 +41,10 @@ def rental(category: PricingCategory, usd: str, machine: str = "one box") -> Ren
     )  # fmt: skip
 
 
-OWN = [rental("on-demand", "2.50"), rental("spot", "1.00", "two box"), rental("on-demand", "4.00", "two box")]
+OWN = [
+    rental("on-demand", "2.50"), rental("spot", "1.00", "two box"), rental("on-demand", "4.00", "two box"),
+    rental("spot", "0.90", "three box"), rental("on-demand", "9.00", "three box"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +89,8 @@ def test_spot_hours_are_paid_at_the_price_of_spot(fleets: FleetPlan) -> None:
     hours = row.hours
     assert hours is not None
     assert hours.spot > 0
-    spot, on_demand = (float(fleets.usd_per_replica_hour[name]) for name in ("spot", "on-demand"))
-    assert spot / on_demand == pytest.approx(1.00 / 2.50)
+    spot, on_demand = (float(fleets.usd_per_replica_hour[name]) for name in ("spot", "fallback"))
+    assert spot / on_demand == pytest.approx(1.00 / 4.00)
     whole = hours.spot * spot + hours.on_demand * on_demand
     unpaid = hours.cold * on_demand  # a machine is paid from when it is there: at most all of the cold starts are not
     assert row.usd_per_day is not None
@@ -95,9 +98,10 @@ def test_spot_hours_are_paid_at_the_price_of_spot(fleets: FleetPlan) -> None:
     assert (whole - unpaid) * 0.98 <= paid <= whole * 1.001
 
 
-def test_what_another_provider_asks_on_demand_is_said(fleets: FleetPlan) -> None:
-    [said] = [note for note in fleets.notes if "own terms" in note]
-    assert "4.000 USD per GPU-hour, two box r" in said
+def test_spot_and_its_fallback_are_of_one_machine_and_the_other_way_is_said(fleets: FleetPlan) -> None:
+    assert any("Fallback on demand 4.000 USD per GPU-hour, two box r." in note for note in fleets.notes)
+    [said] = [note for note in fleets.notes if note.startswith("Across providers")]
+    assert "spot 0.900 USD per GPU-hour, three box r" in said
     assert "spot + fallback" in said
 
 
@@ -117,7 +121,7 @@ def test_the_page_and_the_data_carry_it(searched: tuple[ServePlan, Searched], fl
 def test_terms_are_compared_on_one_machine(searched: tuple[ServePlan, Searched]) -> None:
     by = {one.category: one for one in searched[0].paying}
     assert by["on-demand"].on_demand_usd_per_gpu_hour == Decimal("2.50")
-    assert by["spot"].on_demand_usd_per_gpu_hour == Decimal("4.00")
+    assert by["spot"].on_demand_usd_per_gpu_hour == Decimal("9.00")
     assert by["on-demand"].where == "the plan"
     assert by["spot"].where == "elsewhere"
     assert by["spot"].remark.startswith("another provider or machine than the plan's")

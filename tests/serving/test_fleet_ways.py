@@ -117,7 +117,7 @@ def test_a_warm_pool_is_paid_at_its_own_price() -> None:
     assert way.setting.endswith("2 in standby")
     standby_s = sum(i.end_s - i.start_s for i in way.tried.outcome.intervals if i.state == "standby")
     assert float(way.tried.cost.warm_usd) == pytest.approx(standby_s / 3600, rel=1e-6)
-    assert repriced(way, Terms(on_demand=Decimal(4), standby=Decimal(4))) > way.tried.cost.usd
+    assert repriced(way, Terms(on_demand=Decimal(4), standby=Decimal(4)).rates) > way.tried.cost.usd
 
 
 def test_a_recording_with_too_few_nodes_is_said() -> None:
@@ -139,3 +139,18 @@ def test_a_recording_decides_when_spot_is_there() -> None:
     assert not any(i.start_s < 2_900 and i.end_s > 1_600 for i in spot)
     helped = [i for i in way.tried.outcome.intervals if i.category == "on-demand" and i.state == "ready"]
     assert any(i.start_s < 1_700 < i.end_s for i in helped)
+
+
+def test_the_fallback_has_a_price_of_its_own(stormy: Ways) -> None:
+    way = stormy.spot()
+    dear = Terms(on_demand=Decimal(4), spot=Decimal("1.5"), fallback=Decimal(40)).spot_rates
+    assert way.usd is not None
+    assert repriced(way, stormy.terms.spot_rates) == way.usd
+    assert repriced(way, dear) > way.usd
+
+
+def test_how_often_spot_is_there() -> None:
+    rate = Market(losses=LossRate(per_hour=0.5, return_s=7_200.0))
+    assert rate.there_share == pytest.approx(0.5)
+    recorded = Market(losses=LossRate(per_hour=9.0), counts=[4, 0, 2], gap_s=60.0, nodes=4)
+    assert recorded.there_share == pytest.approx(0.5)

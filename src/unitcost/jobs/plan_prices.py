@@ -108,6 +108,39 @@ class Prices:
                 return _rental(known, capacity, rate, category)
         return None
 
+    def spot_beside_on_demand(self, known: Chip, count: int, spot_share: float) -> tuple[Rental, Rental] | None:
+        """Spot and on-demand price of one machine in one region; None = no machine has both.
+
+        Parameters
+        ----------
+        spot_share
+            Part of the time that is paid at the spot price; the pair is the cheapest at that mix.
+        """
+        pairs = []
+        for spot in self._all(known, count, "spot"):
+            beside = self.same_machine(known, spot, "on-demand")
+            if beside is not None:
+                pairs.append((spot, beside))
+
+        def mixed(pair: tuple[Rental, Rental]) -> float:
+            spot, beside = (float(one.usd_per_accelerator_hour) for one in pair)
+            return spot_share * spot + (1 - spot_share) * beside
+
+        return min(pairs, key=mixed, default=None)
+
+    def _all(self, known: Chip, count: int, category: PricingCategory) -> list[Rental]:
+        """Prices in one category: the user's own where there is one, else those of the book."""
+        own = [one for one in self.own if one.category == category and chip_like(one.accelerator) == known]
+        if own:
+            return own
+        by, least = _BY[category], Decimal(min(count, WHOLE_MACHINE))
+        large = [o for o in self._offers_of(known) if (o.shape.accelerator_count or 0) >= least]
+        found = [(one, one.rate(by)) for one in rank_capacity(large, Decimal(count), by=by, split=True)]
+        return [
+            _rental(known, one, rate, category) for one, rate in found
+            if rate is not None and rate.record.currency == "USD"
+        ]  # fmt: skip
+
     def _offers_of(self, known: Chip) -> list[Offer]:
         """Machines that hold an accelerator; looked up once."""
         if known.name not in self._offers:

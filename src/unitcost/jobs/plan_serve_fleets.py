@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import cast
 
@@ -64,9 +64,9 @@ def plan_fleets(
             "nothing keeps the targets, so there are no fleets to compare", mend="loosen a target, or add a --gpu"
         )
     run, served = searched.run, base.option.grid.served
-    offer = _Offer.of(searched, prices, fleets)
     cold = cold_start(served, ask.cold)
     market = market_of(fleets, run.trace.duration_s)
+    offer = _Offer.of(searched, prices, fleets, market)
     ways = Ways(
         run=run, base=base, cold=cold, terms=offer.terms, market=market, warm_pool=fleets.warm_pool, on_way=on_way
     )  # fmt: skip
@@ -77,7 +77,7 @@ def plan_fleets(
     return FleetPlan(
         option=base.option.name, rows=rows, chosen=best.name if best else "", slot_s=float(edges_s[1]),
         requests_per_s=arrivals_per_s(run.trace, edges_s).tolist(), fixed_replicas=base.replicas,
-        usd_per_replica_hour={str(name): usd for name, usd in offer.terms.rates.usd_per_hour.items()}, cold_start_s=cold.total_s,
+        usd_per_replica_hour={str(name): usd for name, usd in offer.usd_per_replica_hour.items()}, cold_start_s=cold.total_s,
         runs=run.runs - before,
         notes=(*_notes(fleets, market, cold_words(cold, ask.cold), cold.wake_s), *offer.notes(played)),
     )  # fmt: skip
@@ -102,22 +102,32 @@ def market_of(ask: FleetAsk, duration_s: float) -> Market:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offer:
-    """Prices of a replica, and whose they are; `beside`: the machine of the spot price on demand."""
+    """Prices of a replica, and whose they are.
+
+    Parameters
+    ----------
+    spot, fallback
+        Of one machine in one region where such a pair is known.
+    cheapest_spot
+        Of any provider.
+    """
 
     gpus: Decimal
     on_demand: Rental
     spot: Rental | None
-    beside: Rental | None
+    fallback: Rental
+    cheapest_spot: Rental | None
     standby: Decimal | None
 
     @classmethod
-    def of(cls, searched: Searched, prices: Prices, ask: FleetAsk) -> _Offer:
+    def of(cls, searched: Searched, prices: Prices, ask: FleetAsk, market: Market) -> _Offer:
         base = searched.chosen
         assert base is not None  # looked at before
         priced, served = searched.priced(base.option), base.option.grid.served
-        beside = prices.same_machine(chip(served.gpu), priced.spot, "on-demand") if priced.spot else None
+        pair = prices.spot_beside_on_demand(chip(served.gpu), served.gpus, market.there_share)
+        spot, fallback = pair or (priced.spot, priced.rental)
         return cls(
-            gpus=Decimal(served.gpus), on_demand=priced.rental, spot=priced.spot, beside=beside,
+            gpus=Decimal(served.gpus), on_demand=priced.rental, spot=spot, fallback=fallback, cheapest_spot=priced.spot,
             standby=ask.standby_usd_per_gpu_hour,
         )  # fmt: skip
 
@@ -126,32 +136,40 @@ class _Offer:
 
     @property
     def terms(self) -> Terms:
-        return self._terms(self.on_demand)
-
-    def _terms(self, on_demand: Rental) -> Terms:
         return Terms(
-            on_demand=self._replica(on_demand.usd_per_accelerator_hour),
+            on_demand=self._replica(self.on_demand.usd_per_accelerator_hour),
             spot=self._replica(self.spot.usd_per_accelerator_hour) if self.spot else None,
+            fallback=self._replica(self.fallback.usd_per_accelerator_hour),
             standby=self._replica(self.standby) if self.standby is not None else None,
         )  # fmt: skip
 
+    @property
+    def usd_per_replica_hour(self) -> dict[str, Decimal]:
+        terms = self.terms
+        named = {"on-demand": terms.on_demand, "spot": terms.spot, "fallback": terms.fallback if terms.spot else None}
+        return {name: usd for name, usd in named.items() if usd is not None}
+
     def notes(self, played: list[FleetWay]) -> Iterator[str]:
-        """Whose prices these are, and what one provider alone would take."""
+        """Whose prices these are, and what two providers would take."""
         yield f"On demand {_per_gpu(self.on_demand)}."
-        if self.spot is None:
+        if self.spot is None or self.cheapest_spot is None:
             return
         yield f"Spot {_per_gpu(self.spot)}."
-        if self.spot.machine == self.on_demand.machine and self.spot.region == self.on_demand.region:
+        same = (self.fallback.machine, self.fallback.region) == (self.spot.machine, self.spot.region)
+        yield f"Fallback on demand {_per_gpu(self.fallback)}{'' if same else ': not the machine of the spot price'}."
+        if self.cheapest_spot == self.spot and self.fallback == self.on_demand:
             return
-        if self.beside is None:
-            yield "The fallback is another machine than the spot price is for, of which no on-demand price is known."
-            return
+        across = replace(
+            self.terms, spot=self._replica(self.cheapest_spot.usd_per_accelerator_hour), fallback=None
+        ).spot_rates  # fmt: skip
         said = [
-            f"{way.name} {_a_day(repriced(way, self._terms(self.beside)), way.tried.outcome.end_s):,.2f} USD a day"
+            f"{way.name} {_a_day(repriced(way, across), way.tried.outcome.end_s):,.2f} USD a day"
             for way in played
             if way.tried is not None and way.name in (SPOT, SPOT_SCALED)
         ]
-        yield f"With the fallback on the spot machine's own terms, on demand {_per_gpu(self.beside)}: {'; '.join(said)}."
+        if said:
+            where = f"spot {_per_gpu(self.cheapest_spot)}, and the fallback like the plan"
+            yield f"Across providers, {where}: {'; '.join(said)}."
 
 
 def _per_gpu(rental: Rental) -> str:

@@ -15,6 +15,7 @@ from unitcost.serving.costs import Rates, price
 from unitcost.serving.fleet import Autoscaler, Category, ColdStart, Fleet, LossRate
 from unitcost.serving.search import Search, Tried
 from unitcost.serving.spot import draw_losses, recorded_losses
+from unitcost.units import SECONDS_PER_HOUR
 
 #: Unanswered requests a replica should have that are tried: the more, the fewer replicas.
 IN_FLIGHT = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0)
@@ -35,18 +36,27 @@ class Terms:
 
     Parameters
     ----------
-    spot, standby
-        None: there is no spot price; a replica in the warm pool is paid like one that serves.
+    on_demand
+        Of the fleets without spot.
+    spot, fallback, standby
+        Of spot and what stands in for it; None: there is no spot price; the fallback costs as `on_demand`; a replica in the warm pool
+        is paid like one that serves.
     """
 
     on_demand: Decimal
     spot: Decimal | None = None
+    fallback: Decimal | None = None
     standby: Decimal | None = None
 
     @property
     def rates(self) -> Rates:
-        """The same for pricing a run."""
-        hourly: dict[Category, Decimal] = {"on-demand": self.on_demand}
+        """Of fleets without spot."""
+        return Rates(usd_per_hour={"on-demand": self.on_demand}, standby_usd_per_hour=self.standby)
+
+    @property
+    def spot_rates(self) -> Rates:
+        """Of fleets with spot."""
+        hourly: dict[Category, Decimal] = {"on-demand": self.on_demand if self.fallback is None else self.fallback}
         if self.spot is not None:
             hourly["spot"] = self.spot
         return Rates(usd_per_hour=hourly, standby_usd_per_hour=self.standby)
@@ -70,6 +80,13 @@ class Market:
     counts: Sequence[int] = ()
     gap_s: float = 0.0
     nodes: int = 0
+
+    @property
+    def there_share(self) -> float:
+        """Part of the time that a spot replica can be had, in the mean."""
+        if self.counts:
+            return sum(self.counts) / (len(self.counts) * max(self.nodes, 1))
+        return 1 / (1 + self.losses.per_hour * self.losses.return_s / SECONDS_PER_HOUR)
 
     def on(self, fleet: Fleet) -> Fleet:
         """The fleet with the losses of its spot places."""
@@ -237,12 +254,13 @@ class Ways:
         whole = replace(fleet, engine=self.base.option.engine)
         spot = "spot" in whole.categories
         lost = self.market.on(whole) if spot else whole
+        rates = self.terms.spot_rates if spot else self.terms.rates
         seeds = range(self.run.seed, self.run.seed + DRAWS) if lost.losses is not None else (self.run.seed,)
         draws: list[Tried] = []
         for seed in seeds:
             drawn = draw_losses(lost, until_s=self.run.trace.duration_s, seed=seed)
             draws.append(
-                self.run.play_priced(self.base.option, drawn, self.terms.rates, replicas=self.base.replicas)
+                self.run.play_priced(self.base.option, drawn, rates, replicas=self.base.replicas)
             )  # fmt: skip
             if draws[-1].misses:
                 break
@@ -299,6 +317,6 @@ def mean_usd(amounts: Sequence[Decimal]) -> Decimal:
     return money.divide(money.add(amounts), Decimal(len(amounts)))
 
 
-def repriced(way: FleetWay, terms: Terms) -> Decimal:
+def repriced(way: FleetWay, rates: Rates) -> Decimal:
     """Cost of the same runs at other prices, in the mean of the draws. [USD]."""
-    return mean_usd([price(one.outcome, terms.rates).usd for one in way.draws])
+    return mean_usd([price(one.outcome, rates).usd for one in way.draws])
