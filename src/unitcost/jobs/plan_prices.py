@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -114,7 +115,7 @@ class Prices:
         Parameters
         ----------
         spot_share
-            Part of the time that is paid at the spot price; the pair is the cheapest at that mix.
+            Part of the time that is paid at the spot price; the pair is the cheapest at that mix, for whole machines.
         """
         pairs = []
         for spot in self._all(known, count, "spot"):
@@ -123,7 +124,7 @@ class Prices:
                 pairs.append((spot, beside))
 
         def mixed(pair: tuple[Rental, Rental]) -> float:
-            spot, beside = (float(one.usd_per_accelerator_hour) for one in pair)
+            spot, beside = (float(one.usd_per_hour) * math.ceil(count / one.count) for one in pair)
             return spot_share * spot + (1 - spot_share) * beside
 
         return min(pairs, key=mixed, default=None)

@@ -173,7 +173,8 @@ class _Offer:
 
 
 def _per_gpu(rental: Rental) -> str:
-    return f"{rental.usd_per_accelerator_hour:,.3f} USD per GPU-hour, {rental.machine} {rental.region}"
+    shared = f" (machine of {rental.count})" if rental.count > 1 else ""
+    return f"{rental.usd_per_accelerator_hour:,.3f} USD per GPU-hour, {rental.machine} {rental.region}{shared}"
 
 
 def _notes(ask: FleetAsk, market: Market, cold: str, wake_s: float) -> Iterator[str]:

@@ -14,7 +14,7 @@ from unitcost.units import SECONDS_PER_HOUR
 
 OPEN: tuple[State, ...] = ("ready", "draining")
 COLD: tuple[State, ...] = ("provisioning", "loading")
-WARM: tuple[State, ...] = ("standby",)
+STANDBY: tuple[State, ...] = ("standby",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def replica_hours(outcome: Outcome) -> ReplicaHours:
 
     busy = sum(outcome.busy_s) / SECONDS_PER_HOUR
     return ReplicaHours(
-        busy=busy, idle=max(0.0, spent(OPEN) - busy), cold=spent(COLD), warm=spent(WARM),
+        busy=busy, idle=max(0.0, spent(OPEN) - busy), cold=spent(COLD), warm=spent(STANDBY),
         spot=spent(category="spot"), on_demand=spent(category="on-demand"),
     )  # fmt: skip
 
