@@ -39,6 +39,9 @@ def test_forms_are_made_measured_and_compared(tmp_path: Path):
     assert [f["option"] for f in answer["failures"]] == ["fewer-layers"]
     assert answer["reference"] == "original/ort/b1/t1 (fp32)"
     assert answer["cheapest"]
+    made = {option["model"]: option["made"] for option in answer["measured"]}
+    assert made["static-qdq"] == "int8 weights and activations, calibrated"
+    assert made["original"] == ""
     by_model = {option["option"].partition("/")[0]: option for option in answer["options"]}
     assert by_model["static-qdq"]["precision"] == "int8"
     assert by_model["student-tree"]["quality"] is not None

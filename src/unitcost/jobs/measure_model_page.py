@@ -101,10 +101,8 @@ def forms_section(result: ResultFile) -> Section | None:
     made = {o["model"]: o.get("made", "") for o in result.options if o.get("made")}
     if not made:
         return None
-    rows = [[name, how] for name, how in made.items()]
-    return Section(
-        key="forms", title="Forms", question="How was each made?", tables=(table(["form", "how"], rows, numbers=2),)
-    )
+    notes = tuple(f"{name}: {how}" for name, how in made.items())
+    return Section(key="forms", title="Forms", question="How was each made?", notes=notes)
 
 
 def machine_section(result: ResultFile) -> Section:
