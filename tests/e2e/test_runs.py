@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Desk
+from tests.e2e.conftest import AS_OF, Desk
 from tests.e2e.test_capacity import HEADER, _sum
 from tests.e2e.test_cases import cells, expected
 from tests.e2e.test_work_cases import csv_text
@@ -18,6 +19,7 @@ from unitcost.jobs.explain import RowReader, explain
 from unitcost.jobs.review import review
 from unitcost.jobs.selecting import parse_tag
 from unitcost.jobs.workspace import open_workspace
+from unitcost.prices import bundled
 
 CASE = "22-spot-recovery-chain"
 
@@ -115,6 +117,52 @@ def test_without_a_price_on_demand_nothing_is_said_of_spot(desk: Desk, shared_ca
     desk.load(*files)
     (run,) = desk.report()["runs"]["runs"]
     assert (run["spot"], run["cost"]) == (None, "120")
+
+
+def spot_bill(region: str, category: str = "Dynamic") -> str:
+    """A bill that names the machine of the case, its region and how it was priced."""
+    span = "2031-04-01T00:00:00Z,2031-04-01T13:00:00Z,2031-04-01T00:00:00Z,2031-05-01T00:00:00Z"
+    header = HEADER.replace("Tags", "Tags,SkuMeter,RegionId,PricingCategory")
+    return f"{header}26,26,26,26,USD,{span},Usage,AWS,EC2,Compute,n0,,,SpotUsage:p4d.24xlarge,{region},{category}\n"
+
+
+def test_the_price_book_says_what_spot_would_have_cost_on_demand(desk: Desk, shared_cases: Path) -> None:
+    files = chain(desk, shared_cases / CASE)
+    answer = expected(shared_cases / CASE)
+    desk.write("unitcost.toml", "")
+    desk.load(*files, str(desk.write("bill.csv", spot_bill("us-east-1"))))
+    (run,) = desk.report()["runs"]["runs"]
+    at = datetime(2031, 4, 1, tzinfo=UTC)
+    book = bundled().price("p4d.24xlarge", region="us-east-1", provider="aws", at=at).record.price / 8
+    (own,) = [
+        Decimal(row["usd_per_hour"]) for row in cells(shared_cases / CASE / "prices.csv") if row["kind"] == "on-demand"
+    ]
+    # The hours on demand are those of the case; it states what they come to to the cent.
+    hours = Decimal(answer["on_demand_equivalent_usd"]) / own
+    assert abs(Decimal(run["spot"]["on_demand"]) - hours * book) < Decimal("0.01")
+    workspace = open_workspace(desk.folder, as_of="2031-07-01")
+    saved = explain(workspace, run["spot"]["figure"]).figure.inputs[0]
+    price = saved.inputs[0].inputs[1]
+    assert (price.basis, run["spot"]["price_basis"], price.value) == ("estimated", "estimated", book)
+    assert price.formula == run["spot"]["price_source"]
+    assert price.formula.startswith("price book: aws p4d.24xlarge in us-east-1, on demand")
+    assert "For 1 of 1 runs the price on demand is an estimate" in " ".join(
+        desk.run("report", "--section", "runs", "--as-of", AS_OF).stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("region", "meter"), [("", "p4d.24xlarge"), ("us-east-1", "own-machine"), ("mars-1", "p4d.24xlarge")]
+)
+def test_where_the_book_knows_no_such_machine_nothing_is_said_of_spot(
+    desk: Desk, shared_cases: Path, region: str, meter: str
+) -> None:
+    files = chain(desk, shared_cases / CASE)
+    desk.write("unitcost.toml", "")
+    bill = spot_bill(region).replace("p4d.24xlarge", meter)
+    desk.load(*files, str(desk.write("bill.csv", bill)))
+    (run,) = desk.report()["runs"]["runs"]
+    assert (run["from_bill"], run["spot"]) == (True, None)
 
 
 SLURM = """JobID|JobName|Account|State|Start|End|AllocTRES|NodeList

@@ -15,7 +15,7 @@ from unitcost.facts.rules import FxRate, Settings
 from unitcost.facts.spend import Selection
 from unitcost.facts.tokens import COUNTED
 from unitcost.jobs.calls import priced_calls
-from unitcost.jobs.token_bills import seller
+from unitcost.jobs.sellers import seller
 from unitcost.ledger import Ledger
 from unitcost.prices.models import ModelBook
 from unitcost.prices.own import read

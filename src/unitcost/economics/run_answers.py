@@ -12,7 +12,7 @@ from unitcost import money
 from unitcost.economics.run_effort import lives_of, run_effort, spot_figures
 from unitcost.economics.shared_jobs import share_of
 from unitcost.economics.sweeps import duplicates_of, with_pruning
-from unitcost.facts.runs import GroupAnswer, HeldLife, Life, Run, RunAnswer
+from unitcost.facts.runs import GroupAnswer, HeldLife, Life, OnDemand, Run, RunAnswer
 from unitcost.figure import Figure, figure_id, ratio, total
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
@@ -103,7 +103,7 @@ class Known:
     accepted
         Run -> whether its result counts, as the rule of the settings or the source says.
     on_demand
-        Job that held spot capacity -> price of one accelerator on demand. [USD / accelerator-hour]
+        Job that held spot capacity -> price of one accelerator on demand.
     """
 
     bills: Mapping[str, Figure]
@@ -111,7 +111,7 @@ class Known:
     accepted: Mapping[str, bool | None]
     jobs: Mapping[str, str] = field(default_factory=dict)
     sharers: Mapping[str, Sequence[Run]] = field(default_factory=dict)
-    on_demand: Mapping[str, Decimal] = field(default_factory=dict)
+    on_demand: Mapping[str, OnDemand] = field(default_factory=dict)
 
 
 def run_answers(runs: Sequence[Run], known: Known, *, at: str) -> list[RunAnswer]:

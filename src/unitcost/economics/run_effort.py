@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from unitcost import money
 from unitcost.economics.runs import decimal_of, on_demand_hours, run_cost
-from unitcost.facts.runs import EFFORT_PARTS, Effort, EffortPart, HeldLife, Life, RunEffort, SpotFigures
+from unitcost.facts.runs import EFFORT_PARTS, Effort, EffortPart, HeldLife, Life, OnDemand, RunEffort, SpotFigures
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.units import PER_THOUSAND
 
@@ -100,28 +100,26 @@ def _per_1k(name: str, steps: int, cost: Figure, at: str) -> Figure:
     )  # fmt: skip
 
 
-def spot_figures(
-    name: str, lives: Sequence[Life], cost: Figure, on_demand_usd_per_hour: Decimal, *, at: str
-) -> SpotFigures | None:
+def spot_figures(name: str, lives: Sequence[Life], cost: Figure, without: OnDemand, *, at: str) -> SpotFigures | None:
     """What spot saved at equal useful steps; None where the steps or the cost are not known.
 
     Parameters
     ----------
-    on_demand_usd_per_hour
-        Price of one accelerator without interruptions, in the currency of the cost. [USD / accelerator-hour]
+    without
+        Price of one accelerator without interruptions, in the currency of the cost.
     """
     hours = on_demand_hours(lives)
-    if hours is None or cost.value is None or not on_demand_usd_per_hour:
+    if hours is None or cost.value is None or not without.usd_per_hour:
         return None
     needed = _given(name, "on-demand", "hours", decimal_of(hours), "accelerator-hours", at)
     price = Figure(
-        id=figure_id("run", name, "on-demand", "price", at=at), value=on_demand_usd_per_hour,
-        unit=f"{cost.unit} / accelerator-hour", basis="measured", op="given", formula="price of the settings",
+        id=figure_id("run", name, "on-demand", "price", at=at), value=without.usd_per_hour,
+        unit=f"{cost.unit} / accelerator-hour", basis=without.basis, op="given", formula=without.source,
         label=f"{name}, price on demand",
     )  # fmt: skip
     on_demand = Figure(
         id=figure_id("run", name, "on-demand", "cost", cost.unit, at=at),
-        value=money.multiply(needed.value or money.ZERO, on_demand_usd_per_hour), unit=cost.unit, basis="estimated",
+        value=money.multiply(needed.value or money.ZERO, without.usd_per_hour), unit=cost.unit, basis="estimated",
         op="product", formula="hours for the same useful steps without interruptions x price on demand",
         inputs=(needed, price), label=f"{name} on demand",
     )  # fmt: skip
@@ -137,7 +135,7 @@ def spot_figures(
         unit="share",
         label=f"{name}, realised saving",
     )
-    return SpotFigures(on_demand=on_demand, saved=saved, share=share)
+    return SpotFigures(price=price, on_demand=on_demand, saved=saved, share=share)
 
 
 def _given(name: str, what: str, of: str, value: Decimal, unit: str, at: str) -> Figure:

@@ -95,6 +95,17 @@ PAID_DIMS: tuple[str, ...] = ("resource", "hourly_rate", "driver", "line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BilledMachine:
+    """What charges of a resource say of the machine; `texts` are those that may name its type."""
+
+    resource: str
+    provider: str
+    region: str
+    pricing_category: str
+    texts: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatePart:
     """A part of paid capacity: whose, on what, and what became of it.
 

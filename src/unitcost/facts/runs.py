@@ -155,6 +155,15 @@ class HeldLife:
     kept_step: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnDemand:
+    """Price of one accelerator without interruptions, how well it is known, and who says so. [USD / accelerator-hour]."""
+
+    usd_per_hour: Decimal
+    basis: Literal["measured", "estimated"]
+    source: str
+
+
 #: What the time of a run goes into; see `Effort`.
 EffortPart = Literal["useful", "repeated", "lost", "start-up"]
 EFFORT_PARTS: tuple[EffortPart, ...] = ("useful", "repeated", "lost", "start-up")
@@ -174,8 +183,9 @@ class RunEffort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpotFigures:
-    """What the same useful steps would have cost on demand, and what spot saved of it."""
+    """What the same useful steps would have cost on demand, and what spot saved of it; `price` is that of an accelerator."""
 
+    price: Figure
     on_demand: Figure
     saved: Figure
     share: Figure

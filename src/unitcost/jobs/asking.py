@@ -23,6 +23,7 @@ class Asking:
     """Asks an open ledger with one selection, the placements and exchange rates that belong to it."""
 
     ledger: Ledger
+    workspace: Workspace
     settings: Settings
     as_of: str
     selection: Selection
@@ -39,7 +40,7 @@ class Asking:
         span = (periods[-1][1] - periods[0][0]).days if periods else 0
         fine: Granularity = "day" if span <= _MOST_DAYS else "month"
         return cls(
-            ledger=ledger, settings=workspace.settings, as_of=workspace.now.date().isoformat(), selection=selection,
+            ledger=ledger, workspace=workspace, settings=workspace.settings, as_of=workspace.now.date().isoformat(), selection=selection,
             currency=currency, days=place(periods, fine, selection.timezone),
             months=place(periods, "month", selection.timezone), rates_since=rate_days(workspace.settings.fx),
             outputs=all_outputs(ledger.outputs(selection), ledger.metered_outputs(selection)),

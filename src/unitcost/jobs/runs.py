@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from unitcost.attribution.accepted import AcceptedRule, accepted_by, parse_accepted
@@ -18,12 +17,10 @@ from unitcost.facts.runs import HeldLife, Run, RunAnswer
 from unitcost.facts.work import RUN_KINDS, SCHEDULER_JOB
 from unitcost.figure import Figure, figure_id, total
 from unitcost.jobs.kinds import kinds_by_rule
+from unitcost.jobs.on_demand import on_demand_prices
 
 if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking
-
-#: Currency of the prices in the settings.
-_PRICED_IN = "USD"
 
 
 def runs_of(asking: Asking, capacity: Mapping[str, Capacity]) -> list[RunAnswer]:
@@ -45,7 +42,7 @@ def runs_of(asking: Asking, capacity: Mapping[str, Capacity]) -> list[RunAnswer]
     about = Known(
         bills=bills, lives=lives, jobs=jobs,
         sharers=sharers, accepted={run.workload: _accepted(rule, run) for run in runs},
-        on_demand={job: price for job in wanted if (price := _on_demand(asking, lives.get(job, ()), billed=job in bills)) is not None},
+        on_demand=on_demand_prices(asking, {job: lives.get(job, ()) for job in wanted}, capacity, billed=bills),
     )  # fmt: skip
     return run_answers(runs, about, at=asking.selection.tag)
 
@@ -70,27 +67,6 @@ def _short(workload: str) -> str:
     """Key without the cluster or the namespace before the id."""
     source, _, name = workload.partition(":")
     return f"{source}:{name.rpartition('/')[2]}"
-
-
-def _on_demand(asking: Asking, lives: Sequence[PricedLife], *, billed: bool) -> Decimal | None:
-    """Price on demand of what was held as spot; None where nothing was, or it cannot be compared with the cost.
-
-    Prices of the settings are in USD, and a bill has what was held in the range only. A price for any category that is
-    also what the spot capacity cost says nothing about on demand.
-    """
-    rules, first = asking.settings.work.prices, asking.bounds[0]
-    found: set[Decimal] = set()
-    for life, _ in lives:
-        if not life.started_at or (billed and first and life.started_at < first):
-            return None
-        price = price_in_force(rules, life.accelerator, "Standard", life.started_at.date())
-        same = price_in_force(rules, life.accelerator, "Dynamic", life.started_at.date())
-        if price is None or (not billed and price is same):
-            return None
-        found.add(price.usd_per_hour)
-    spot = any(life.pricing_category == "Dynamic" for life, _ in lives)
-    comparable = not billed or asking.settings.currency == _PRICED_IN
-    return found.pop() if spot and comparable and len(found) == 1 else None
 
 
 def _in_range(asking: Asking, run: Run) -> bool:

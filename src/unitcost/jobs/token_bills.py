@@ -14,9 +14,9 @@ from unitcost.facts.token_account import TokenGroup
 from unitcost.facts.token_answers import BillJoin, Reserved
 from unitcost.figure import Figure, figure_id, ratio
 from unitcost.jobs.capacity import USAGE, clipped, microseconds
+from unitcost.jobs.sellers import seller
 from unitcost.jobs.token_sums import TokenSums, tokens_of
 from unitcost.ledger.spend import Question
-from unitcost.prices.entries import provider_id
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 _BILL_DIMS = ("provider", "month", "driver", "line")
 _RESERVED_DIMS = ("provider", "resource", "throughput", "driver", "line")
-#: First word of a provider in bills -> provider of the price lists.
-_BILLERS = {"aws": "aws", "amazon": "aws", "microsoft": "azure", "azure": "azure", "google": "google", "gcp": "google"}
 _HOUR_US = SECONDS_PER_HOUR * MICROSECONDS_PER_SECOND
-
-
-def seller(name: str) -> str:
-    """Provider of the price lists that a name in a bill or a call means."""
-    words = name.strip().casefold().split()
-    return _BILLERS.get(words[0]) or provider_id(name.strip()) if words else ""
 
 
 def bills(asking: Asking, sums: TokenSums) -> dict[str, list[BillJoin]]:

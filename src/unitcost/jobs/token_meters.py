@@ -11,7 +11,7 @@ from unitcost.attribution.token_meters import token_meter, tokens_of
 from unitcost.economics.token_costs import amount_per_mtok, mix_of
 from unitcost.facts.token_answers import MeteredTokens
 from unitcost.facts.tokens import INPUT_CLASSES
-from unitcost.jobs.token_bills import seller
+from unitcost.jobs.sellers import seller
 
 if TYPE_CHECKING:
     from unitcost.jobs.asking import Asking

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from unitcost.facts.capacity import HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
+from unitcost.facts.capacity import BilledMachine, HeldRow, KnownResource, PaidRow, WorkCounts, WorkSum
 from unitcost.facts.charges import Facet
 from unitcost.facts.measured import GaugeRow, HeldSpan
 from unitcost.facts.qualities import MeasuredQuality
@@ -222,6 +222,14 @@ class WorkRows:
             found[row[0]].append(_held(row[2:]))
         single = {short: next(iter(names)) for short, names in meant.items() if len(names) == 1}
         return {**{short: found[name] for short, name in single.items()}, **found}
+
+    def billed_machines(self, resources: Sequence[str]) -> list[BilledMachine]:
+        """What charges say of the machines that some resources are."""
+        rows = self._con.execute(query("billed_machines"), {"resources": list(resources)}).fetchall()
+        return [
+            BilledMachine(resource=row[0], provider=row[1], region=row[2], pricing_category=row[3], texts=row[4])
+            for row in rows
+        ]
 
     def steps(self, workloads: Sequence[str]) -> dict[str, list[HeldLife]]:
         """Workload -> lives whose steps it tells of; what they held may be told by a job that it is part of."""

@@ -103,6 +103,7 @@ def _effort(answer: RunAnswer) -> dict[str, Any]:
         "spot": None if spot is None else {
             "on_demand": _text(spot.on_demand), "saved": _text(spot.saved),
             "realised_saving": None if spot.share.value is None else money.text(spot.share.value), "figure": spot.share.id,
+            "price": _text(spot.price), "price_basis": spot.price.basis, "price_source": spot.price.formula,
         },
     }  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from unitcost.facts.runs import EFFORT_PARTS, EffortPart, RunAnswer, RunEffort
+from unitcost.facts.runs import EFFORT_PARTS, EffortPart, RunAnswer, RunEffort, SpotFigures
 from unitcost.figure import Figure, figure_id, ratio, total
 from unitcost.report.model import Cell, Column, Table
 from unitcost.report.sections.tables import TOP
@@ -123,15 +123,28 @@ def notes(answers: Sequence[RunAnswer]) -> list[str]:
             f"{known} of {len(answers)} runs tell their steps. Repeated steps were made again after an interruption; lost "
             "steps were neither saved nor made again; start-up is the time before the first step."
         )
-    if any(answer.spot for answer in answers):
+    spots = [answer.spot for answer in answers if answer.spot]
+    if spots:
         found.append(
-            "The saving of spot compares with the same useful steps on demand, without interruptions, at the prices of the "
-            "settings; the difference of the two prices is not the saving."
+            "The saving of spot compares with the same useful steps on demand, without interruptions; the difference of the two "
+            "prices is not the saving. " + _on_demand_from(spots)
         )
     shared = sum(answer.shared_by > 1 for answer in answers)
     if shared:
         found.append(f"{shared} runs share a job with others; its cost is divided by how long each lasted.")
     return found
+
+
+def _on_demand_from(spots: Sequence[SpotFigures]) -> str:
+    """Who says what on demand would have cost."""
+    booked = sum(spot.price.basis == "estimated" for spot in spots)
+    if not booked:
+        return "The prices on demand are those of the settings."
+    rest = "" if booked == len(spots) else "; the others are those of the settings"
+    return (
+        f"For {booked} of {len(spots)} runs the price on demand is an estimate: that of the price book for the machine and the "
+        f"region of the bill{rest}. State it under `prices` of [work] to have your own."
+    )
 
 
 def _name(answer: RunAnswer) -> str:
