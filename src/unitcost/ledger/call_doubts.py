@@ -57,6 +57,11 @@ class CallDoubts:
         ).fetchall()
         return [Restated(kind=row[0], call_id=row[1], row=_stated(row[2:8]), counts=_stated(row[8:])) for row in rows]
 
+    def several_readers(self) -> bool:
+        """Whether several readers told of calls."""
+        sql = "SELECT count(DISTINCT reader) > 1 FROM loads WHERE dataset = 'calls' AND replaced_by IS NULL"
+        return bool(self._con.execute(sql).fetchall()[0][0])
+
     def overlaps(self, question: CallQuestion, *, priced: str = "") -> list[CallOverlap]:
         """Pairs of readers whose calls agree in model, tokens and time more often than by chance.
 
@@ -68,7 +73,7 @@ class CallDoubts:
             Query of priced calls, for what they cost; empty = costs are not asked for. Then calls outside of the periods
             of the question count too.
         """
-        if self._con.execute("SELECT count(DISTINCT reader) < 2 FROM loads WHERE dataset = 'calls'").fetchall()[0][0]:
+        if not self.several_readers():
             return []
         call_pricing.fill_names(self._con, question)
         sides = {side: _summed(names, "c") for side, names in _SIDES.items()}

@@ -64,6 +64,8 @@ class CallRows:
 
     def overlaps(self, question: CallQuestion) -> list[CallOverlap]:
         """Readers that seem to tell of the same calls without an id in common, and what these calls cost."""
+        if not self.doubts.several_readers():
+            return []
         return self.doubts.overlaps(question, priced=self._prepare(question, self._classes()))
 
     def busy_us(self, providers: Sequence[str], periods: Sequence[tuple[int, int]]) -> int:
