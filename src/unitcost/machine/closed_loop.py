@@ -2,18 +2,22 @@
 
 The load generator sends `concurrency` requests at once and a new one whenever one is answered. One replica, no prefix
 cache. Compiled by numba: some ten million steps a second.
+
+The simulator of fleets (`serving.simulate`) plays traces whose arrivals are known before; here a request is sent when another
+ends. Fitting plays thousands of such runs, so that this one keeps no blocks, no fleet and no record of what happened. Played
+with the arrivals of a closed loop the simulator gives the same times: `tests/laws/test_closed_loops.py`. The policy `whole
+prompts` (TensorRT-LLM: prompts unsplit beside decode) stands here only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Literal, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from unitcost.machine.compiled_tables import compiled, place, read, read2
 from unitcost.machine.steps import Array, StepGrid
 
 Ints = NDArray[np.int64]
@@ -29,14 +33,6 @@ STEP_TOKENS = 8192
 #: Requests that the load generator sends for each one in flight.
 _ROUNDS = 10
 _SHORTEST_SHARE = 0.8
-_F = TypeVar("_F", bound=Callable[..., object])
-
-
-def _compiled(function: _F) -> _F:
-    try:
-        return cast(_F, numba.njit(cache=True)(function))
-    except RuntimeError:  # no folder in which compiled code could be kept
-        return cast(_F, numba.njit(function))
 
 
 class _Tables(NamedTuple):
@@ -75,31 +71,7 @@ _KV, _CONTEXT = range(2)
 _SCALE, _PER_STEP, _PER_PREFILL, _PER_SEQUENCE = range(4)
 
 
-@_compiled
-def _place(axis: Array, at: float) -> tuple[int, float]:
-    last = len(axis) - 1
-    if at <= axis[0] or last == 0:
-        return 0, 0.0
-    low = min(int(np.searchsorted(axis, at, side="right")) - 1, last - 1)
-    return low, (at - axis[low]) / (axis[low + 1] - axis[low])
-
-
-@_compiled
-def _read(axis: Array, values: Array, at: float) -> float:
-    low, share = _place(axis, at)
-    high = min(low + 1, len(axis) - 1)
-    return float(values[low] + share * (values[high] - values[low]))
-
-
-@_compiled
-def _read2(rows: Array, columns: Array, values: Array, row: float, column: float) -> float:
-    low, share = _place(rows, row)
-    high = min(low + 1, len(rows) - 1)
-    first = _read(columns, values[low], column)
-    return first + share * (_read(columns, values[high], column) - first)
-
-
-@_compiled
+@compiled
 def _send(state: _State, now_s: float) -> None:
     """Send the next request, if one is left."""
     count = state.counts
@@ -110,7 +82,7 @@ def _send(state: _State, now_s: float) -> None:
         count[_SENT] += 1
 
 
-@_compiled
+@compiled
 def _preempt(state: _State, kv_tokens: float) -> None:
     """Put the last admitted sequences back, to be computed again, until the next step's tokens fit."""
     count, held = state.counts, state.held
@@ -125,7 +97,7 @@ def _preempt(state: _State, kv_tokens: float) -> None:
         state.queue[count[_HEAD]] = last
 
 
-@_compiled
+@compiled
 def _next_filling(
     state: _State, index: int, whole: bool, left: int, chunks: int, max_batch: int, kv_tokens: float
 ) -> int:
@@ -148,7 +120,7 @@ def _next_filling(
     return head
 
 
-@_compiled
+@compiled
 def _prefill(
     tables: _Tables, state: _State, policy: int, budget: int, max_batch: int, kv_tokens: float
 ) -> tuple[int, int, float]:
@@ -163,27 +135,27 @@ def _prefill(
         size = state.due[request] - state.filled[request]
         if not whole and size > left:
             size = left
-        attention_s += _read2(tables.chunk, tables.past, tables.chunk_s, float(size), float(state.filled[request]))
+        attention_s += read2(tables.chunk, tables.past, tables.chunk_s, float(size), float(state.filled[request]))
         state.filled[request] += size
         left, tokens, chunks, index = left - size, tokens + size, chunks + 1, index + 1
     return tokens, chunks, attention_s
 
 
-@_compiled
+@compiled
 def _time_s(tables: _Tables, state: _State, tokens: int, chunks: int, attention_s: float, decoding: int) -> float:
     fixed, running = tables.fixed, state.counts[_RUNNING]
     context = state.held[_CONTEXT] / max(running, 1)
     if tokens == 0:
-        kernels_s = _read2(tables.batch, tables.context, tables.decode_s, float(running), context)
+        kernels_s = read2(tables.batch, tables.context, tables.decode_s, float(running), context)
         return float(fixed[_SCALE] * kernels_s + fixed[_PER_STEP] + fixed[_PER_SEQUENCE] * running)
-    kernels_s = _read(tables.tokens, tables.shared_s, float(tokens + decoding)) + attention_s
+    kernels_s = read(tables.tokens, tables.shared_s, float(tokens + decoding)) + attention_s
     if decoding > 0:
-        kernels_s += _read2(tables.batch, tables.context, tables.beside_s, float(decoding), context)
+        kernels_s += read2(tables.batch, tables.context, tables.beside_s, float(decoding), context)
     constant_s = fixed[_PER_STEP] + fixed[_PER_PREFILL] + fixed[_PER_SEQUENCE] * (decoding + chunks)
     return float(fixed[_SCALE] * kernels_s + constant_s)
 
 
-@_compiled
+@compiled
 def _end(state: _State, request: int, now_s: float) -> None:
     length = state.inputs[request] + state.made[request]
     state.held[_KV] -= length
@@ -193,7 +165,7 @@ def _end(state: _State, request: int, now_s: float) -> None:
     _send(state, now_s)
 
 
-@_compiled
+@compiled
 def _decode(state: _State, now_s: float) -> None:
     """One more token for each running sequence."""
     kept = 0
@@ -211,21 +183,21 @@ def _decode(state: _State, now_s: float) -> None:
     state.counts[_RUNNING] = kept
 
 
-@_compiled
+@compiled
 def _decode_only_s(
     batch_axis: Array, context_axis: Array, decode_s: Array, running: int, held_tokens: float, steps: int
 ) -> float:
     """Kernel time of so many steps in a row that only decode, with the same sequences. [s]."""
-    low, share = _place(batch_axis, float(running))
+    low, share = place(batch_axis, float(running))
     high = min(low + 1, len(batch_axis) - 1)
     row = decode_s[low] + share * (decode_s[high] - decode_s[low])
     total_s = 0.0
     for step in range(steps):
-        total_s += _read(context_axis, row, held_tokens / running + step)
+        total_s += read(context_axis, row, held_tokens / running + step)
     return total_s
 
 
-@_compiled
+@compiled
 def _skip_s(tables: _Tables, state: _State, kv_tokens: float) -> float:
     """Decode, while nobody waits, up to the step before the next sequence ends; the time that takes. [s]."""
     count, held = state.counts, state.held
@@ -246,7 +218,7 @@ def _skip_s(tables: _Tables, state: _State, kv_tokens: float) -> float:
     return float(fixed[_SCALE] * kernels_s + steps * (fixed[_PER_STEP] + fixed[_PER_SEQUENCE] * running))
 
 
-@_compiled
+@compiled
 def _start_filled(state: _State, now_s: float) -> None:
     """Prompts that are whole have their first token and run from now on."""
     kept = 0
@@ -269,7 +241,7 @@ def _start_filled(state: _State, now_s: float) -> None:
     state.counts[_FILLING] = kept
 
 
-@_compiled
+@compiled
 def _run(
     tables: _Tables, state: _State, concurrency: int, policy: int, budget: int, max_batch: int, kv_tokens: float
 ) -> float:
@@ -309,6 +281,27 @@ class ClosedLoop:
     steps: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """The requests of a run in the order in which they were sent, without the time outside the engine.
+
+    Parameters
+    ----------
+    arrived_s, first_s, ended_s
+        When each was sent, had its first token and its last. [s]
+    seconds, steps
+        Length of the run, iterations of the engine. [s]
+    """
+
+    input_tokens: Ints
+    output_tokens: Ints
+    arrived_s: Array
+    first_s: Array
+    ended_s: Array
+    seconds: float
+    steps: int
+
+
 def closed_loop(
     grid: StepGrid,
     concurrency: int,
@@ -326,6 +319,29 @@ def closed_loop(
     Lengths are uniform between 0.8 and 1.0 of the nominal ones, ten requests are sent for each one in flight, all begin at
     once: the usual benchmark. When the KV cache is full the sequence that came last is computed again.
     """
+    seen = requests_of(
+        grid, concurrency, input_tokens, output_tokens, policy=policy, step_tokens=step_tokens, seed=seed
+    )
+    constants = grid.constants
+    outside_s = constants.per_request_s + constants.per_input_token_s * seen.input_tokens
+    return ClosedLoop(
+        ttft_s=float((seen.first_s - seen.arrived_s + outside_s).mean()),
+        tpot_s=float(((seen.ended_s - seen.first_s) / np.maximum(seen.output_tokens - 1, 1)).mean()),
+        seconds=seen.seconds, steps=seen.steps,
+    )  # fmt: skip
+
+
+def requests_of(
+    grid: StepGrid,
+    concurrency: int,
+    input_tokens: int,
+    output_tokens: int,
+    *,
+    policy: Policy = "decode first",
+    step_tokens: int = STEP_TOKENS,
+    seed: int = 7,
+) -> Requests:
+    """Each request of the same run, inside the engine."""
     count = _ROUNDS * concurrency
     random = np.random.default_rng(seed)
     inputs = random.integers(max(1, int(_SHORTEST_SHARE * input_tokens)), input_tokens + 1, count)
@@ -335,14 +351,10 @@ def closed_loop(
     kv_tokens = float(grid.kv_tokens_per_replica)
     budget, order = int(step_tokens), _POLICIES.index(policy)
     seconds = _run(_tables(grid), state, int(concurrency), order, budget, at_most, kv_tokens)
-    constants = grid.constants
-    outside_s = constants.per_request_s + constants.per_input_token_s * inputs
-    return ClosedLoop(
-        ttft_s=float((state.first_s - state.arrived_s + outside_s).mean()),
-        tpot_s=float(((state.ended_s - state.first_s) / np.maximum(outputs - 1, 1)).mean()),
-        seconds=float(seconds),
-        steps=int(state.counts[_STEPS]),
-    )
+    return Requests(
+        input_tokens=inputs, output_tokens=outputs, arrived_s=state.arrived_s, first_s=state.first_s,
+        ended_s=state.ended_s, seconds=float(seconds), steps=int(state.counts[_STEPS]),
+    )  # fmt: skip
 
 
 def _tables(grid: StepGrid) -> _Tables:
