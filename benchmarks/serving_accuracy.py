@@ -1,12 +1,13 @@
 """How far the serving planner is from measured runs, beside a static estimate with and without calibration factors.
 
-    python benchmarks/serving_accuracy.py --fit CSV [--score CSV] [--sample N] [--json]
+    python benchmarks/serving_accuracy.py --fit CSV [--score CSV] [--sample N] [--processes N] [--json]
 
 The planner is fitted on the rows of --fit and scored on those of --score; without --score by cross-validation, in which
 all runs of a configuration (all but the number of requests in flight) are kept back together. The peer is the static
 estimate that the rows carry; the control gives it one speed and one first-token factor per backend, GPU, model and
 precision, shrunk where rows are few. Errors are mean absolute percentages; throughput is
-concurrency * output / (ttft + tpot * (output - 1)).
+concurrency * output / (ttft + tpot * (output - 1)). Rows that cannot be read or worked out are counted with their reason
+under `unused`; `n` counts the others.
 """
 
 from __future__ import annotations
@@ -15,18 +16,26 @@ import argparse
 import json
 import os
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
 
+from unitcost.errors import BadSetting, NotMeasured, UnitcostError
 from unitcost.measure.aiconfigurator import installed
 from unitcost.measure.serving_fit import Bench, cautious, fit, predict
-from unitcost.measure.serving_rows import ServingRow, read_rows
+from unitcost.measure.serving_grids import Grids, grids_of
+from unitcost.measure.serving_rows import ServingRow, Unused, read_usable
 
 Array = NDArray[np.float64]
 FOLDS = 5
@@ -56,14 +65,21 @@ def throughput(rows: list[ServingRow], times: Array) -> Array:
     return concurrency * output / (times[:, 0] + times[:, 1] * (output - 1))
 
 
-def errors(rows: list[ServingRow], times: Array) -> dict[str, float]:
-    """Mean absolute percentage errors."""
+def errors(rows: list[ServingRow], times: Array) -> dict[str, float | None]:
+    """Mean absolute percentage errors, over the rows that are answered; None where none is."""
     real = measured(rows)
     pairs = {
         "ttft_mape": (times[:, 0], real[:, 0]), "tpot_mape": (times[:, 1], real[:, 1]),
         "throughput_mape": (throughput(rows, times), throughput(rows, real)),
     }  # fmt: skip
-    return {name: round(100 * float(np.mean(np.abs(told / seen - 1))), 2) for name, (told, seen) in pairs.items()}
+    return {name: _mape(told, seen) for name, (told, seen) in pairs.items()}
+
+
+def _mape(told: Array, seen: Array) -> float | None:
+    answered = np.isfinite(told)
+    if not answered.any():
+        return None
+    return round(100 * float(np.mean(np.abs(told[answered] / seen[answered] - 1))), 2)
 
 
 def with_factors(fitted_on: list[ServingRow], scored: list[ServingRow]) -> Array:
@@ -71,7 +87,8 @@ def with_factors(fitted_on: list[ServingRow], scored: list[ServingRow]) -> Array
     gaps = np.log(measured(fitted_on) / static(fitted_on))
     by_group: dict[str, list[Array]] = defaultdict(list)
     for row, gap in zip(fitted_on, gaps, strict=True):
-        by_group[row.group].append(gap)
+        if np.isfinite(gap).all():
+            by_group[row.group].append(gap)
     factors = {
         group: np.exp(np.median(found, axis=0) * len(found) / (len(found) + PRIOR_ROWS))
         for group, found in by_group.items()
@@ -98,26 +115,43 @@ class Scores:
     control: Array
 
 
-def cross_validated(rows: list[ServingRow], bench: Bench, by: str) -> Scores:
+def _fold(rows: list[ServingRow], grids: Grids, kept: list[int]) -> tuple[list[int], Array, Array, Array]:
+    """Rows kept back, answered by a fit on the others."""
+    bench, chosen = Bench(rows, grids), sorted(set(range(len(rows))) - set(kept))
+    fitted = fit(bench, chosen)
+    planner = predict(fitted, bench, kept)
+    scored = [rows[i] for i in kept]
+    return kept, planner, cautious(fitted, scored, planner), with_factors([rows[i] for i in chosen], scored)
+
+
+def cross_validated(rows: list[ServingRow], grids: Grids, by: str, processes: int) -> Scores:
     """Each row answered by a fit that has not seen its configuration."""
     planner, careful, control = (np.zeros((len(rows), 2)) for _ in range(3))
-    for number, kept in enumerate(folds(rows, by), start=1):
-        print(f"fold {number} of {FOLDS}, by {by}", file=sys.stderr)
-        chosen = sorted(set(range(len(rows))) - set(kept))
-        fitted = fit(bench, chosen)
-        planner[kept] = predict(fitted, bench, kept)
-        careful[kept] = cautious(fitted, [rows[i] for i in kept], planner[kept])
-        control[kept] = with_factors([rows[i] for i in chosen], [rows[i] for i in kept])
+    parts = [kept for kept in folds(rows, by) if 0 < len(kept) < len(rows)]
+    if not parts:
+        raise BadSetting("there is one configuration only: none can be kept back", mend="give --score, or more rows")
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool, shown(f"by {by}") as done:
+        answers = [pool.submit(_fold, rows, grids, kept) for kept in parts]
+        for number, answer in enumerate(as_completed(answers), start=1):
+            kept, *times = answer.result()
+            planner[kept], careful[kept], control[kept] = times
+            done(number, len(parts))
     return Scores(rows=rows, planner=planner, cautious=careful, control=control)
 
 
-def kept_back(fitted_on: list[ServingRow], scored: list[ServingRow]) -> Scores:
+def kept_back(fitted_on: list[ServingRow], scored: list[ServingRow], grids: Grids) -> Scores:
     """Rows of one file answered by a fit on another."""
-    bench = Bench([*fitted_on, *scored])
-    fitted = fit(bench, range(len(fitted_on)))
-    planner = predict(fitted, bench, range(len(fitted_on), len(bench.rows)))
-    careful = cautious(fitted, scored, planner)
-    return Scores(rows=scored, planner=planner, cautious=careful, control=with_factors(fitted_on, scored))
+    rows = [*fitted_on, *scored]
+    _, planner, careful, control = _fold(rows, grids, list(range(len(fitted_on), len(rows))))
+    return Scores(rows=scored, planner=planner, cautious=careful, control=control)
+
+
+@contextmanager
+def shown(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr."""
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda made, of: bar.update(task, completed=made, total=of)
 
 
 def regret(scores: Scores, times: Array, compared: Array) -> dict[str, float | int | None]:
@@ -182,9 +216,14 @@ def show(found: dict[str, object], title: str) -> None:
     for name in ("planner", "static", "static_with_factors"):
         cells, lost = found[name], found["regret"][name]  # type: ignore[index]
         print(
-            f"  {name:22}{cells['ttft_mape']:>8.1f}{cells['tpot_mape']:>8.1f}{cells['throughput_mape']:>12.1f}"  # type: ignore[index]
+            f"  {name:22}{_tenth(cells['ttft_mape']):>8}{_tenth(cells['tpot_mape']):>8}"  # type: ignore[index]
+            f"{_tenth(cells['throughput_mape']):>12}"  # type: ignore[index]
             f"{_percent(lost['median_regret']):>9}{_percent(lost['missed_share']):>8}{lost['groups']:>8}"
         )
+
+
+def _tenth(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
 
 
 def _percent(share: float | None) -> str:
@@ -197,24 +236,17 @@ def main() -> int:
     parser.add_argument("--fit", type=Path, required=True, help="rows to fit on")
     parser.add_argument("--score", type=Path, help="rows to score on; without it cross-validation")
     parser.add_argument("--sample", type=int, help="use every n-th row only; targets are not judged")
+    parser.add_argument("--processes", type=int, default=2, help="how many work at once; 2 by default")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     if not installed() or not options.fit.exists():
         print("skipped: needs `pip install 'unitcost[llm]'` and the measured rows", file=sys.stderr)
         return 0
-    rows = read_rows(options.fit)[:: options.sample or 1]
-    found: dict[str, object]
-    if options.score:
-        scores = kept_back(rows, read_rows(options.score)[:: options.sample or 1])
-        found = report(scores)
-        titles = {"scored on rows kept back": found}
-    else:
-        bench = Bench(rows)
-        found = report(cross_validated(rows, bench, "configuration"))
-        titles = {"cross-validated by configuration": found}
-        if not options.sample:
-            found["by_row"] = report(cross_validated(rows, bench, "row"))
-            titles["cross-validated by row"] = found["by_row"]  # type: ignore[assignment]
+    try:
+        found, titles = _scored(options)
+    except UnitcostError as refusal:
+        print(refusal, file=sys.stderr)
+        return refusal.exit_code
     if options.json:
         print(json.dumps(found))
     else:
@@ -225,6 +257,48 @@ def main() -> int:
             f"           median regret <= {REGRET_TARGET:.0%}, chosen options that miss a target <= {MISSED_TARGET:.0%}"
         )
     return 0 if options.sample else int(_missed(found))
+
+
+def _scored(options: argparse.Namespace) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+    """Figures to print as JSON, and the same under titles."""
+    every = options.sample or 1
+    files = {"fit": options.fit} | ({"score": options.score} if options.score else {})
+    read = {name: read_usable(path) for name, path in files.items()}
+    asked = {name: rows[::every] for name, (rows, _) in read.items()}
+    with shown("step times") as done:
+        grids = grids_of([row for rows in asked.values() for row in rows], processes=options.processes, done=done)
+    usable = {name: grids.usable(rows) for name, rows in asked.items()}
+    unused = {name: [*read[name][1], *usable[name][1]] for name in files}
+    for name, (rows, _) in usable.items():
+        if not rows:
+            raise NotMeasured(
+                f"no row of --{name} can be worked out", where=str(files[name]), mend=_reasons(unused[name])
+            )
+    found, titles = _figures(options, {name: rows for name, (rows, _) in usable.items()}, grids)
+    found["unused"] = {name: dict(Counter(one.reason for one in rows)) for name, rows in unused.items()}
+    for name, rows in unused.items():
+        if rows:
+            print(f"{len(rows)} rows of --{name} are left out: {_reasons(rows)}", file=sys.stderr)
+    return found, titles
+
+
+def _figures(
+    options: argparse.Namespace, rows: dict[str, list[ServingRow]], grids: Grids
+) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+    if "score" in rows:
+        found = report(kept_back(rows["fit"], rows["score"], grids))
+        return found, {"scored on rows kept back": found}
+    found = report(cross_validated(rows["fit"], grids, "configuration", options.processes))
+    titles = {"cross-validated by configuration": found}
+    if not options.sample:
+        titles["cross-validated by row"] = report(cross_validated(rows["fit"], grids, "row", options.processes))
+        found = found | {"by_row": titles["cross-validated by row"]}
+    return found, titles
+
+
+def _reasons(unused: list[Unused]) -> str:
+    counted = Counter(one.reason for one in unused)
+    return "; ".join(f"{times} x {reason}" for reason, times in counted.most_common(5))
 
 
 def _missed(found: dict[str, object]) -> bool:

@@ -20,12 +20,20 @@ from unitcost.machine.steps import StepGrid
 from unitcost.measure import serving_defaults, step_grids
 from unitcost.measure.aiconfigurator import measured_grid
 from unitcost.measure.serving_fit import Bench, fit
-from unitcost.measure.serving_rows import read_rows
+from unitcost.measure.serving_grids import grids_of
+from unitcost.measure.serving_rows import read_usable
+
+_PROCESSES = 2
 
 
 def constants(csv: Path, to: Path) -> None:
-    """Fit on all rows of a file, and write the table."""
-    bench = Bench(read_rows(csv))
+    """Fit on all rows of a file that can be worked out, say what is left out, and write the table."""
+    rows, unread = read_usable(csv)
+    grids = grids_of(rows, processes=_PROCESSES)
+    rows, unmeasured = grids.usable(rows)
+    for one in (*unread, *unmeasured):
+        print(f"left out: {one.row}: {one.reason}", file=sys.stderr)
+    bench = Bench(rows, grids)
     plain = serving_defaults.to_json(fit(bench, range(len(bench.rows))))
     plain = {"source": "measured runs of aiconfigurator-core 0.12.0, Apache-2.0", "rows": len(bench.rows)} | plain
     (to / serving_defaults.TABLE).write_text(

@@ -11,7 +11,8 @@ from unitcost.machine.calibration import Timed, fit_outside, fit_speed
 from unitcost.machine.closed_loop import POLICY_OF_BACKEND, ClosedLoop, closed_loop
 from unitcost.machine.corrections import LEVELS, QUANTILES, Correction, Work, features, fit_correction, level_keys
 from unitcost.machine.steps import Array, Constants, Served
-from unitcost.measure.serving_rows import ServingRow, grid_of
+from unitcost.measure.serving_grids import Grids, key_of
+from unitcost.measure.serving_rows import ServingRow
 
 #: What no feature explains, in logarithms: set by cross-validation over configurations.
 _TTFT_NOISE, _TPOT_NOISE = 0.35, 0.1
@@ -36,12 +37,9 @@ class Fitted:
 class Bench:
     """Rows with their grids; each run is worked out once for each set of constants."""
 
-    def __init__(self, rows: Sequence[ServingRow]) -> None:
+    def __init__(self, rows: Sequence[ServingRow], grids: Grids) -> None:
         self.rows = list(rows)
-        # In order of GPU and engine: the package keeps the kernels of few of them loaded at a time.
-        ordered = sorted(self.rows, key=lambda row: (row.served.gpu, row.served.backend))
-        grids = {key: grid_of(row) for key, row in {(row.served, row.modes): row for row in ordered}.items()}
-        self.grids = [grids[row.served, row.modes] for row in self.rows]
+        self.grids = [grids.found[key_of(row)] for row in self.rows]
         self._seen: dict[tuple[int, Constants], ClosedLoop] = {}
 
     def told(self, index: int, constants: Constants) -> ClosedLoop:

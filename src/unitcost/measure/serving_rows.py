@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unitcost.errors import BadFile, DoesNotFit, NotMeasured
+from unitcost.errors import BadFile, DoesNotFit, NotMeasured, UnitcostError, UnknownName
 from unitcost.machine.corrections import LEVELS, level_keys
 from unitcost.machine.steps import Served, StepGrid
 from unitcost.measure.aiconfigurator import measured_grid
-from unitcost.measure.labels import BACKENDS, GPU_OF_SYSTEM, Modes, known_model
+from unitcost.measure.labels import BACKENDS, GPU_OF_SYSTEM, PRECISIONS, Modes, known_model, system_of
 from unitcost.units import MILLISECONDS_PER_SECOND
 
-_PRECISIONS = {"": "bf16", "bf16": "bf16", "fp8": "fp8", "fp4": "nvfp4", "int4": "int4"}
+_PRECISIONS = {"": "bf16", "fp16": "bf16", "fp4": "nvfp4"} | {name: name for name in PRECISIONS}
 #: Models whose labels do not say what was computed; what the checkpoint holds does.
 _LABELS_MISLEAD = {("fp4", "openai/gpt-oss-120b"), ("fp4", "openai/gpt-oss-20b"), ("int4", "moonshotai/Kimi-K2.5")}
 #: Tokens that a cache is taken to hold where the estimate finds no room and yet the run was measured.
@@ -63,44 +64,94 @@ class ServingRow:
         return f"{self.group} {layout} {self.input_tokens} {self.output_tokens}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A row that cannot take part: its id, or where it stands, and why."""
+
+    row: str
+    reason: str
+
+
 def read_rows(path: Path) -> list[ServingRow]:
     """All rows of a file.
 
     Raises
     ------
     BadFile
-        When a needed column or a number is missing; the message names the row.
+        When a needed column is missing, or a row cannot be used; the message names the row.
     """
+    rows, unused = read_usable(path)
+    if unused:
+        raise BadFile(unused[0].reason, where=unused[0].row, mend="correct or remove the row")
+    return rows
+
+
+def read_usable(path: Path) -> tuple[list[ServingRow], list[Unused]]:
+    """Rows of a file that can be worked out, and the others with the reason.
+
+    Raises
+    ------
+    BadFile
+        When a needed column is missing.
+    """
+    rows: list[ServingRow] = []
+    unused: list[Unused] = []
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
         if missing:
-            raise BadFile(f"columns are missing: {', '.join(missing)}", where=str(path), mend="see the reference")
-        return [_row(cells, f"{path}:{number}") for number, cells in enumerate(reader, start=2)]
+            raise BadFile(
+                f"columns are missing: {', '.join(missing)}",
+                where=str(path),
+                mend="name them as the silicon sample does",
+            )
+        for number, cells in enumerate(reader, start=2):
+            try:
+                rows.append(_row(cells))
+            except (ValueError, OverflowError, UnitcostError) as error:
+                reason = error.what if isinstance(error, UnitcostError) else f"a number cannot be read: {error}"
+                unused.append(Unused(row=f"{path}:{number}", reason=reason))
+    return rows, unused
 
 
-def _row(cells: dict[str, str], where: str) -> ServingRow:
-    try:
-        return ServingRow(
+def _row(cells: dict[str, str]) -> ServingRow:
+    if any(cells[name] is None for name in _NEEDED):
+        raise ValueError("the row is shorter than the header")
+    row = ServingRow(
             id=cells.get("id", ""), served=_served(cells), modes=_modes(cells),
             concurrency=int(float(cells["concurrency"])), input_tokens=int(float(cells["isl"])),
             output_tokens=int(float(cells["osl"])), ttft_s=_s(cells["silicon_ttft_ms"]), tpot_s=_s(cells["silicon_tpot_ms"]),
             static_ttft_s=_maybe_s(cells.get("static_ttft_ms")), static_tpot_s=_maybe_s(cells.get("static_tpot_ms")),
         )  # fmt: skip
-    except (ValueError, KeyError) as error:
-        raise BadFile(
-            f"a number or a label cannot be read: {error}", where=where, mend="correct or remove the row"
-        ) from error
+    if min(row.concurrency, row.input_tokens, row.output_tokens) < 1 or not _above_zero(row.ttft_s, row.tpot_s):
+        raise ValueError("a size is below one, or a measured time is not above zero")
+    return row
+
+
+def _above_zero(*times_s: float) -> bool:
+    return all(math.isfinite(time_s) and time_s > 0 for time_s in times_s)
 
 
 def _served(cells: dict[str, str]) -> Served:
-    model = cells["model_path"]
-    precision = "mxfp4" if "gpt-oss" in model.casefold() else _PRECISIONS[cells["precision"]]
+    model, backend = cells["model_path"], cells["backend"]
+    if backend not in BACKENDS:
+        raise UnknownName("backend", backend, BACKENDS)
+    if _size(cells, "pp_size") > 1:
+        raise NotMeasured("pipeline parallelism is not modelled")
     return Served(
-        model=known_model(model), gpu=GPU_OF_SYSTEM[cells["system"]], precision=precision, backend=cells["backend"],
+        model=known_model(model), gpu=GPU_OF_SYSTEM[system_of(cells["system"])], precision=_precision(cells), backend=backend,
         tensor_parallel=_size(cells, "tp_size"), attention_data_parallel=_size(cells, "attention_dp_size"),
         expert_parallel=_size(cells, "moe_ep_size"),
     )  # fmt: skip
+
+
+def _precision(cells: dict[str, str]) -> str:
+    if "gpt-oss" in cells["model_path"].casefold():
+        return "mxfp4"
+    named = cells["precision"].strip().casefold()
+    if named not in _PRECISIONS:
+        raise UnknownName("precision", named, _PRECISIONS)
+    return _PRECISIONS[named]
 
 
 def _modes(cells: dict[str, str]) -> tuple[Modes, ...]:
