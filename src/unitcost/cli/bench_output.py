@@ -69,6 +69,13 @@ def limits_of(said: Mapping[str, Any], *, reference: str = "") -> Limits:
     )  # fmt: skip
 
 
+def say(text: str) -> None:
+    """Words on standard error; a name in them cannot drive the terminal."""
+    from unitcost.report.printed import visible
+
+    click.echo(visible(text), err=True)
+
+
 def deliver(kind: str, data: Mapping[str, Any], page: PlanPage, *, as_json: bool, html: Path | None) -> None:
     """Print an answer, or write it.
 
@@ -83,15 +90,15 @@ def deliver(kind: str, data: Mapping[str, Any], page: PlanPage, *, as_json: bool
         from unitcost.report.bench_page import as_html
 
         html.write_text(as_html(page), encoding="utf-8")
-        click.echo(f"wrote {html}", err=True)
+        say(f"wrote {html}")
     if as_json:
         output.print_json({"schema_version": _SCHEMA, "kind": kind, **data})
         return
     if html:
         return
-    click.echo(f"{page.title} · {page.subtitle}" if page.subtitle else page.title)
+    output.print_paragraph(f"{page.title} · {page.subtitle}" if page.subtitle else page.title)
     for message in page.messages:
-        click.echo(f"! {message}", err=True)
+        say(f"! {message}")
     for tile in page.tiles:
         output.print_paragraph(f"{tile.name}: {tile.value}" + (f" ({tile.beside})" if tile.beside else ""))
     for section in page.sections:

@@ -36,7 +36,7 @@ def command(model: Path, as_json: bool, html: Path | None, **said: Any) -> None:
 
     Each form is opened again, run and compared; one that cannot be made is a row with its reason. Int8 may be slower.
     """
-    from unitcost.cli.bench_output import deliver, demand_of, limits_of
+    from unitcost.cli.bench_output import deliver, demand_of, limits_of, say
     from unitcost.cli.bench_session import judging_of, price_here, session_of
     from unitcost.jobs.compare import Terms
     from unitcost.jobs.compress import Recipe, compress, forms_of
@@ -52,8 +52,6 @@ def command(model: Path, as_json: bool, html: Path | None, **said: Any) -> None:
         students=tuple(models_of(said["students"]).items()),
     )  # fmt: skip
     terms = Terms(demand=demand, limits=limits, judging=judging_of(said), price=price_here(workspace, said))
-    measured = compress(
-        workspace, recipe, session_of({}, said), terms, out=said["out"], said=lambda text: click.echo(text, err=True)
-    )
+    measured = compress(workspace, recipe, session_of({}, said), terms, out=said["out"], said=say)
     page, data = model_page(measured, demand), model_data(measured, demand)
     deliver("compress", data, page, as_json=as_json, html=html)

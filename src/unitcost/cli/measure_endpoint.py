@@ -40,11 +40,11 @@ def command(as_json: bool, html: Path | None, warn_only: bool, **said: Any) -> N
 
     Exit code 1 when the run does not count, 3 when the target is missed.
     """
-    from unitcost.cli.bench_output import deliver
+    from unitcost.cli.bench_output import deliver, say
     from unitcost.jobs.measure_endpoint import measure_endpoint
     from unitcost.jobs.measure_endpoint_page import endpoint_data, endpoint_page
 
-    answer = measure_endpoint(_ask(said), lambda text: click.echo(text, err=True))
+    answer = measure_endpoint(_ask(said), say)
     deliver("measure-endpoint", endpoint_data(answer), endpoint_page(answer), as_json=as_json, html=html)
     if not answer.is_usable:
         click.get_current_context().exit(1)

@@ -23,7 +23,7 @@ def command(models: tuple[str, ...], as_json: bool, html: Path | None, **said: A
 
     Several models (forms of one) may be given. What fails is a row with its reason.
     """
-    from unitcost.cli.bench_output import deliver, demand_of, limits_of
+    from unitcost.cli.bench_output import deliver, demand_of, limits_of, say
     from unitcost.cli.bench_session import judging_of, price_here, session_of
     from unitcost.jobs.compare import Terms
     from unitcost.jobs.measure_model import measure_model, models_of
@@ -38,7 +38,7 @@ def command(models: tuple[str, ...], as_json: bool, html: Path | None, **said: A
         session_of(models_of(models), said),
         terms,
         out=said["out"],
-        said=lambda text: click.echo(text, err=True),
+        said=say,
     )
     page, data = model_page(measured, demand), model_data(measured, demand)
     deliver("measure-model", data, page, as_json=as_json, html=html)

@@ -13,6 +13,7 @@ from unitcost.jobs.compare import Judging, Terms, compare, metric_of
 from unitcost.jobs.measured_options import options_of
 from unitcost.jobs.workspace import Workspace
 from unitcost.measure.bench_run import Session, run_session, runtimes_for
+from unitcost.measure.eval_data import read_eval
 from unitcost.measure.item_table import Items
 from unitcost.measure.result_files import ResultFile, items_of, named
 from unitcost.measure.result_writing import unfinished, write_result
@@ -90,9 +91,13 @@ def measure_model(
 
     Raises
     ------
+    BadSetting
+        When a margin is asked for and there are no labels.
     UnitcostError
         When nothing could be measured; the file is written all the same.
     """
+    if terms.judging.margin is not None and read_eval(session.data, label=session.label).labels is None:
+        raise BadSetting("a margin needs labels", mend="give labels in --data, or leave --margin out")
     scored = replace(session, is_score=session.is_score or terms.judging.metric in _SCORED)
     if out is None:
         found = run_session(scored, workspace.now, said)
@@ -115,8 +120,6 @@ def ranked(result: ResultFile, terms: Terms) -> Measured:
     """A session with its options ranked."""
     judging = terms.judging
     items = items_of([result]) if result.found.get("truth") is not None else None
-    if judging.margin is not None and items is None:
-        raise BadSetting("a margin needs labels", mend="give labels in --data, or leave --margin out")
     limits = replace(terms.limits, reference=_reference(result, terms.limits.reference, judging))
     choice = compare(options_of(result, limits, terms.price), items, terms.demand, limits, judging)
     return Measured(result=result, choice=choice, quality_metric=_metric_name(items, judging), limits=limits)

@@ -13,7 +13,7 @@ def reason(error: BaseException) -> str:
     said = " ".join(str(error).split())
     if not isinstance(error, UnitcostError):
         kind = type(error).__name__
-        said = f"{kind}: {said}" if said else kind
+        said = f"{kind}: {said.rstrip('.')}" if said else kind
     return cut(said)
 
 
