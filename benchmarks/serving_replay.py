@@ -10,6 +10,10 @@ that finished first; every other request is predicted from its arrival, its leng
 Figures of each run: `e2e_mape` (mean absolute error of the time from arrival to last token, over the requests that were not
 fitted on, in percent; at most 4), `scale`, `fitted`, `scored`, `p95_ttft_s` and `p95_ttft_measured_s` with
 `p95_ttft_error`, in percent. Beside it stands `mean_e2e_mape`: what predicting the fitted requests' mean would err.
+
+With that scale (`scaled_...`) and with the constants that ship (`default_...`): medians and 95 % quantiles of measured over
+foretold (`..._ratio`, `..._ratio_95`), the ratio of the 95th percentiles (`..._p95_ratio`), and the share of requests inside
+the band that a plan states (`..._covered`).
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ import numpy as np
 
 from unitcost.machine.steps import Constants, Served, StepGrid
 from unitcost.measure.aiconfigurator import measured_grid
+from unitcost.measure.open_loops import open_loop_bands
+from unitcost.measure.serving_defaults import shipped
 from unitcost.serving.fleet import Engine, Fleet
-from unitcost.serving.simulate import run
+from unitcost.serving.simulate import Run, run
 from unitcost.serving.traces import Trace
 
 #: GPU as the runs are named -> as the price book names it.
@@ -117,6 +123,26 @@ def mape(found: np.ndarray, true: np.ndarray) -> float:
     return float(100 * np.mean(np.abs(found - true) / true))
 
 
+def ratios(measured: Measured, found: Run, grid: StepGrid) -> dict[str, float]:
+    """Measured over foretold, and the share of requests inside the band that a plan states."""
+    at, tokens = measured.trace.arrival_s, np.maximum(measured.trace.output_tokens - 1, 1)
+    several = measured.trace.output_tokens > 1
+    pairs = {
+        "ttft": (measured.first_s - at, found.first_s - at), "e2e": (measured.last_s - at, found.last_s - at),
+        "tpot": ((measured.last_s - measured.first_s)[several] / tokens[several],
+                 (found.last_s - found.first_s)[several] / tokens[several]),
+    }  # fmt: skip
+    bands = open_loop_bands(grid)
+    shown = {}
+    for name, (true, told) in pairs.items():
+        ratio, band = true / told, bands.first if name == "ttft" else bands.steps
+        shown[f"{name}_ratio"] = round(float(np.median(ratio)), 3)
+        shown[f"{name}_ratio_95"] = round(float(np.quantile(ratio, 0.95)), 3)
+        shown[f"{name}_covered"] = round(float(np.mean((ratio >= band[0]) & (ratio <= band[-1]))), 3)
+        shown[f"{name}_p95_ratio"] = round(float(np.percentile(true, 95) / np.percentile(told, 95)), 3)
+    return shown
+
+
 def score(measured: Measured) -> dict[str, Any]:
     """Fit the scale on the requests that finished first, and predict the others."""
     grid, at = grid_of(measured), measured.trace.arrival_s
@@ -134,12 +160,15 @@ def score(measured: Measured) -> dict[str, Any]:
     scale = min(np.arange(0.5, 2.5, 0.05), key=error)
     scale = float(min(np.arange(scale - 0.05, scale + 0.05, 0.002), key=error))
     found = predicted(scale)
+    plain = run(measured.trace, fleet_of(measured, replace(grid, constants=shipped().constants(grid.served))))
     ttft, true_ttft = (float(np.percentile((times - at)[others], 95)) for times in (found.first_s, measured.first_s))
     return {
         "name": measured.name, "e2e_mape": round(mape((found.last_s - at)[others], true_s[others]), 3),
         "mean_e2e_mape": round(mape(np.full(len(others), true_s[fitted].mean()), true_s[others]), 1),
         "scale": round(scale, 3), "fitted": FITTED, "scored": len(others), "p95_ttft_s": round(ttft, 3),
         "p95_ttft_measured_s": round(true_ttft, 3), "p95_ttft_error": round(100 * (ttft / true_ttft - 1), 2),
+        **{f"scaled_{name}": value for name, value in ratios(measured, found, grid).items()},
+        **{f"default_{name}": value for name, value in ratios(measured, plain, grid).items()},
     }  # fmt: skip
 
 

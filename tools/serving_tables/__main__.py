@@ -26,10 +26,10 @@ from unitcost.measure.serving_rows import read_usable
 _PROCESSES = 2
 
 
-def constants(csv: Path, to: Path) -> None:
+def constants(csv: Path, to: Path, *, processes: int = _PROCESSES) -> None:
     """Fit on all rows of a file that can be worked out, say what is left out, and write the table."""
     rows, unread = read_usable(csv)
-    grids = grids_of(rows, processes=_PROCESSES)
+    grids = grids_of(rows, processes=processes)
     rows, unmeasured = grids.usable(rows)
     for one in (*unread, *unmeasured):
         print(f"left out: {one.row}: {one.reason}", file=sys.stderr)

@@ -21,7 +21,7 @@ from unitcost.jobs.serve_requests import requests_of_files, requests_of_ledger
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import chip
 from unitcost.measure.attention_kind import attention_kind
-from unitcost.measure.serving_defaults import shipped
+from unitcost.measure.open_loops import open_loop_bands
 from unitcost.readers.traces import servegen
 from unitcost.serving.engine_limits import flags
 from unitcost.serving.fleet import Engine, prefix_caching_works
@@ -189,42 +189,48 @@ def _messages(chosen: Tried | None, searched: Searched) -> tuple[str, ...]:
 
 def bands_of(chosen: Tried, run: Search) -> Bands:
     """Latencies with the errors of measured runs, and the cost were every step as much faster or slower."""
-    fitted, served = shipped(), chosen.option.grid.served
-    ttft, tpot = fitted.ttft.band(served), fitted.tpot.band(served)
-    low, high = (_as_fast(chosen, run, tpot[place]) for place in _ERROR_QUANTILES)
+    bands = open_loop_bands(chosen.option.grid)
+    steps, known = bands.steps, bands.known
+    options = [_as_fast(chosen, steps[place]) for place in _ERROR_QUANTILES]
+    low, high = (run.fewest(option, start=chosen.replicas) for option in options)
+    same = [run.play(option, chosen.replicas) for option in options]
     as_planned = chosen.units.per_month or money.ZERO
     costs = [float(t.units.per_month or 0) for t in (low, chosen, high) if t is not None]
-    known = fitted.tpot.known(served)
     return Bands(
-        known=known, ttft_p95_s=_estimate(chosen, "ttft_s", ttft), tpot_p95_s=_estimate(chosen, "tpot_s", tpot),
+        known=known, ttft_p95_s=_estimate(chosen, "ttft_s", bands.first, bands.measured_on, same),
+        tpot_p95_s=_estimate(chosen, "tpot_s", steps, bands.measured_on, same),
         usd_per_month=Estimate(
             value=float(as_planned), low=min(costs), high=max(costs), basis="modelled",
-            because=f"fewest replicas with step times {tpot[0]:g} to {tpot[-1]:g} times as long; error known by {known}",
+            because=f"fewest replicas with step times {steps[0]:g} to {steps[-1]:g} times as long; error known by {known}",
         ),
         replicas=(low.replicas if low else chosen.replicas, chosen.replicas, high.replicas if high else None),
     )  # fmt: skip
 
 
-def _as_fast(chosen: Tried, run: Search, times: float) -> Tried | None:
-    """The chosen option with the fewest replicas, were all its steps so many times as long."""
+def _as_fast(chosen: Tried, times: float) -> Option:
+    """The chosen option, were all its steps so many times as long."""
     constants = chosen.option.grid.constants
     slower = replace(
         constants, scale=constants.scale * times, per_step_s=constants.per_step_s * times,
         per_prefill_step_s=constants.per_prefill_step_s * times, per_sequence_s=constants.per_sequence_s * times,
     )  # fmt: skip
     grid = replace(chosen.option.grid, constants=slower)
-    option = replace(chosen.option, grid=grid, name=f"{chosen.option.name}, steps {times:g} times as long")
-    return run.fewest(option, start=chosen.replicas)
+    return replace(chosen.option, grid=grid, name=f"{chosen.option.name}, steps {times:g} times as long")
 
 
-def _estimate(chosen: Tried, name: str, band: Sequence[float]) -> Estimate | None:
+def _estimate(
+    chosen: Tried, name: str, band: Sequence[float], measured_on: str, as_fast: Sequence[Tried]
+) -> Estimate | None:
+    """A latency with the error of measured runs, and what shorter and longer steps make of the queues."""
     latency = chosen.outcome.latencies.get(name)
     if latency is None:
         return None
-    low, high = (latency.p95 * band[place] for place in _ERROR_QUANTILES)
+    played = [one.outcome.latencies[name].p95 for one in as_fast if name in one.outcome.latencies]
+    reached = [latency.p95, *(latency.p95 * band[place] for place in _ERROR_QUANTILES), *played]
     return Estimate(
-        value=latency.p95, low=min(low, latency.p95), high=max(high, latency.p95), basis="modelled",
-        because=f"measured over predicted on kept-back runs: {band[0]:g} (5 %) to {band[-1]:g} (95 %)",
+        value=latency.p95, low=min(reached), high=max(reached), basis="modelled",
+        because=f"{band[0]:g} (5 %) to {band[-1]:g} (95 %) measured over predicted on {measured_on}; and with all steps as much "
+        "shorter or longer",
     )  # fmt: skip
 
 

@@ -276,7 +276,7 @@ def _how(plan: ServePlan) -> Section:
     if best is not None and plan.bands is not None:
         notes += [f"Step times of the choice: {'; '.join(best.step_times)}.", f"Price: {best.price_source}."]
         notes.append(
-            f"Ranges: 5 to 95 % of measured over predicted on kept-back benchmark runs, where the {plan.bands.known} is known. "
-            "Those runs are closed loops; queues of bursts may be further off."
+            f"Ranges, where the {plan.bands.known} is known: "
+            f"{plan.bands.ttft_p95_s.because if plan.bands.ttft_p95_s else plan.bands.usd_per_month.because}."
         )
     return Section(key="how", title="How it is counted", question="What do these numbers stand on?", notes=tuple(notes))
