@@ -17,7 +17,7 @@ from unitcost.jobs.plan_serve_api import api_offers
 from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
 from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, ServePlan, Traffic
 from unitcost.jobs.serve_prompt_cache import prompt_cache_of
-from unitcost.jobs.serve_requests import requests_of_files, requests_of_ledger
+from unitcost.jobs.serve_requests import need_time, requests_of_files, requests_of_ledger
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import chip
 from unitcost.measure.attention_kind import attention_kind
@@ -75,13 +75,14 @@ def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> 
         When nothing that could serve the model has step times and a price.
     """
     told = watch or Watch()
-    trace, traffic = traffic_of(ask, prices.workspace)
     wanted = Wanted(
         model=ask.model, gpus=ask.gpus, precisions=ask.precisions, backend=ask.backend, qualities=ask.qualities,
         quality_bar=ask.quality_bar, calibration=ask.calibration,
     )  # fmt: skip
     caching, off_reason = prefix_caching_works(attention_kind(ask.model))
     options, unfit = options_of(wanted, prices, Engine(prefix_caching=caching))
+    room = max(one.option.grid.kv_tokens_per_replica for one in options)
+    trace, traffic = traffic_of(ask, prices.workspace, most_tokens=room)
     run = Search(trace, ask.limits, most_replicas=ask.most_replicas, on_run=told.run, on_compile=told.compile)
     found = search([one.option for one in options], run)
     chosen = next((tried for tried in found.fewest if not tried.option.needs_check), None)
@@ -92,12 +93,19 @@ def plan_serve(ask: ServeAsk, prices: Prices, *, watch: Watch | None = None) -> 
     return replace(plan, prompt_cache=account, off_reason=off_reason), searched
 
 
-def traffic_of(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, Traffic]:
-    """The requests that are asked about, from files, from the ledger or from a rate."""
+def traffic_of(ask: ServeAsk, workspace: Workspace, *, most_tokens: int | None = None) -> tuple[Trace, Traffic]:
+    """The requests that are asked about, from files, from the ledger or from a rate.
+
+    Parameters
+    ----------
+    most_tokens
+        Of a request in files and ledger: what no replica holds is refused there by row. None: no limit.
+    """
     findings: list[str] = []
     if ask.trace is not None or ask.calls:
-        trace, findings = _of_records(ask, workspace)
+        trace, findings = _of_records(ask, workspace, most_tokens)
         trace = trace.head(ask.requests) if ask.requests else trace
+        need_time(trace, findings)
     elif ask.curve is not None and ask.lengths is not None:
         trace = _of_curve(ask.curve, ask.lengths, ask)
     elif ask.per_s and ask.input_tokens and ask.output_tokens:
@@ -117,10 +125,11 @@ def traffic_of(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, Traffic]:
     )  # fmt: skip
 
 
-def _of_records(ask: ServeAsk, workspace: Workspace) -> tuple[Trace, list[str]]:
+def _of_records(ask: ServeAsk, workspace: Workspace, most_tokens: int | None) -> tuple[Trace, list[str]]:
     if ask.trace is None:
-        return requests_of_ledger(workspace, ask.calls)
-    return requests_of_files((ask.trace, *ask.more_traces), hash_tokens=ask.hash_tokens)
+        return requests_of_ledger(workspace, ask.calls, most_tokens=most_tokens)
+    files = (ask.trace, *ask.more_traces)
+    return requests_of_files(files, hash_tokens=ask.hash_tokens, most_tokens=most_tokens)
 
 
 def _of_curve(curve: Path, lengths: Path, ask: ServeAsk) -> Trace:

@@ -15,7 +15,7 @@ from unitcost.jobs.plan_cooldown import CooldownAsk, CooldownPlan, gaps_between,
 from unitcost.jobs.plan_serve import Watch
 from unitcost.jobs.serve_cache import CacheTerms, cache_remark, why_no_cache
 from unitcost.jobs.serve_quality import at_fixed_quality
-from unitcost.jobs.serve_requests import requests_of_files
+from unitcost.jobs.serve_requests import need_time, requests_of_files
 from unitcost.machine.steps import Served
 from unitcost.measure.latency_profiles import LatencyProfile, read_profiles
 from unitcost.serving.answer_cache import with_answer_cache
@@ -178,8 +178,7 @@ def plan_profile(ask: ProfileAsk, *, watch: Watch | None = None) -> ProfilePlan:
 def _traffic(ask: ProfileAsk) -> tuple[Trace, float, tuple[str, ...]]:
     if ask.trace is not None:
         held, findings = requests_of_files((ask.trace, *ask.more_traces))
-        if not held.duration_s > 0:
-            raise BadSetting("all requests come at one moment", mend="give a trace that lasts some time")
+        need_time(held, findings)
         played = replace(predictions(held.arrival_s, duration_s=held.duration_s), keys=held.keys)
         return played, len(held) / held.duration_s * SECONDS_PER_DAY, tuple(findings)
     if not ask.per_day > 0:

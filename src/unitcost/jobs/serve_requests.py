@@ -29,24 +29,35 @@ _KINDS_NAMED = 5
 _T = TypeVar("_T")
 
 
-def requests_of_files(paths: Sequence[Path], *, hash_tokens: int = 0) -> tuple[Trace, list[str]]:
+def requests_of_files(
+    paths: Sequence[Path], *, hash_tokens: int = 0, most_tokens: int | None = None
+) -> tuple[Trace, list[str]]:
     """Requests of one trace or log of calls, or of several that belong to one time, and what was found in them.
+
+    Parameters
+    ----------
+    hash_tokens
+        Tokens of a hashed block where a file does not say.
+    most_tokens
+        Longer requests, prompt and answer together, are refused; None: no limit.
 
     Raises
     ------
     BadFile
         When a file is neither, when nothing of it can be played, or when the times of several cannot be of one clock.
     """
-    return _played([_read(path, hash_tokens) for path in paths], "")
+    return _played([_read(path, hash_tokens) for path in paths], "", most_tokens)
 
 
-def requests_of_ledger(workspace: Workspace, model: str) -> tuple[Trace, list[str]]:
+def requests_of_ledger(workspace: Workspace, model: str, *, most_tokens: int | None = None) -> tuple[Trace, list[str]]:
     """Requests of the calls that the ledger holds.
 
     Parameters
     ----------
     model
         As the calls spell it, or a pattern such as `gpt-*`; `all`: of every model.
+    most_tokens
+        Longer requests are refused; None: no limit.
 
     Raises
     ------
@@ -63,17 +74,17 @@ def requests_of_ledger(workspace: Workspace, model: str) -> tuple[Trace, list[st
         if chosen == [] or not known:
             raise UnknownName("model in the calls of the ledger", model, [*known, ALL_MODELS])
         arrivals = ledger.work.calls.arrivals(chosen)
-    return _played(_by_file(arrivals), f"calls of {model}")
+    return _played(_by_file(arrivals), f"calls of {model}", most_tokens)
 
 
-def _played(files: Sequence[RawArrivals], name: str) -> tuple[Trace, list[str]]:
+def _played(files: Sequence[RawArrivals], name: str, most_tokens: int | None) -> tuple[Trace, list[str]]:
     """Requests of some files as one trace, and what was found, with the name of the file where there are several."""
     if len(files) == 1:
-        trace, findings = checked(replace(files[0], name=name or files[0].name))
+        trace, findings = checked(replace(files[0], name=name or files[0].name), context_tokens=most_tokens)
         return trace, [*map(str, findings), *_of_models(files)]
-    said = [f"{raw.name}: {finding}" for raw in files for finding in checked(raw)[1]]
+    said = [f"{raw.name}: {finding}" for raw in files for finding in checked(raw, context_tokens=most_tokens)[1]]
     _check_clocks(files)
-    merged, _ = checked(replace(_merged(files), name=name or f"{len(files)} files"))
+    merged, _ = checked(replace(_merged(files), name=name or f"{len(files)} files"), context_tokens=most_tokens)
     return merged, [*said, *_of_models(files)]
 
 
@@ -173,6 +184,20 @@ def _joined(columns: Sequence[tuple[Sequence[_T], RawArrivals, _T]]) -> Sequence
     if not any(len(column) for column, _, _ in columns):
         return ()
     return [value for column, raw, nothing in columns for value in (column or [nothing] * len(raw.rows))]
+
+
+def need_time(trace: Trace, findings: Sequence[str]) -> None:
+    """Refuse requests that all come at one moment.
+
+    Raises
+    ------
+    BadFile
+        When they do; says what was refused besides, for that may be why.
+    """
+    if trace.duration_s > 0:
+        return
+    what = "one request alone has no rate" if len(trace) == 1 else "all requests come at one moment"
+    raise BadFile(what, where=trace.name, mend="; ".join(findings[:3]) or "give a trace that lasts some time")
 
 
 def _of_models(files: Sequence[RawArrivals]) -> list[str]:

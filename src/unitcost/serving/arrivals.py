@@ -13,11 +13,14 @@ from unitcost.errors import BadFile
 from unitcost.facts.arrivals import RawArrivals
 from unitcost.serving.request_keys import request_keys
 from unitcost.serving.traces import Ints, Trace
+from unitcost.units import SECONDS_PER_DAY
 
 #: Prompts above this are pointed at even where no limit is given. [tokens]
 LONG_PROMPT_TOKENS = 2_000_000
 #: Answers above this cannot be played. [tokens]
 LONGEST_OUTPUT_TOKENS = 1_000_000
+#: A silence above this is pointed at: a moment may be wrong. [s]
+LONG_SILENCE_S = 30 * SECONDS_PER_DAY
 _SHOWN = 5
 
 
@@ -83,6 +86,8 @@ def checked(
         at = at + np.random.default_rng(seed).uniform(0, spread_s, len(at))
     order = places[np.argsort(at[places], kind="stable")]
     findings += _finding("flagged", "the same as the row before", rows[_repeated(raw, order)])
+    silences = np.flatnonzero(np.diff(at[order]) > LONG_SILENCE_S) + 1
+    findings += _finding("flagged", "after a silence of more than 30 days", rows[order[silences]])
     at = at[order] - at[order[0]]
     hashes, hash_from = _hashes(raw, order)
     trace = Trace(
@@ -98,7 +103,7 @@ def _refusals(inputs: Ints, outputs: Ints, context: int | None) -> list[tuple[st
         ("a negative number of tokens", (inputs < 0) | (outputs < 0)),
         (f"an answer of more than {LONGEST_OUTPUT_TOKENS:,} tokens", outputs > LONGEST_OUTPUT_TOKENS),
         (
-            f"longer than the context of {context:,} tokens" if context else "longer than can be counted",
+            f"longer than the {context:,} tokens that a request may have" if context else "longer than can be counted",
             inputs + outputs > (context or 2**31 - 1),
         ),
     ]

@@ -67,7 +67,7 @@ def test_a_bad_table_is_sorted_refused_and_flagged_by_row(tmp_path: Path) -> Non
         "has 2 cells, the header more": ("refused", (14,)),
         "a prompt without a token": ("refused", (7,)),
         "a negative number of tokens": ("refused", (4, 5)),
-        "longer than the context of 131,072 tokens": ("refused", (8,)),
+        "longer than the 131,072 tokens that a request may have": ("refused", (8,)),
         "no output token: counted as one": ("flagged", (6,)),
         "hash ids are missing: it shares nothing": ("flagged", (9,)),
         "the number of hash ids does not match the prompt": ("flagged", (15,)),

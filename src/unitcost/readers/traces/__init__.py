@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from unitcost.errors import BadFile
@@ -43,7 +42,7 @@ def read_known(path: Path, *, hash_tokens: int = 0) -> RawArrivals | None:
     if vllm_log.sniff(head):
         return vllm_log.read(path)
     is_json = head.lstrip()[:1] in ("{", "[")
-    names = json_lines.names_of(head) if is_json else tuple(next(csv.reader([head.partition("\n")[0]]), []))
+    names = json_lines.names_of(head) if is_json else table.names_of(head)
     if _is_log_of_calls(names):
         return None
     if is_json:

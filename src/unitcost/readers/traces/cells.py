@@ -6,11 +6,26 @@ import math
 import re
 from datetime import UTC, datetime
 
+from unitcost.units import MICROSECONDS_PER_SECOND, MILLISECONDS_PER_SECOND, NANOSECONDS_PER_MICROSECOND
+
 _FINE = re.compile(r"(\.\d{6})\d+")
 
 
+#: Numbers from here on are no seconds since 1970 (nor of a trace): milliseconds, microseconds, nanoseconds.
+_FINER = (
+    (1e17, NANOSECONDS_PER_MICROSECOND * MICROSECONDS_PER_SECOND),
+    (1e14, MICROSECONDS_PER_SECOND),
+    (1e11, MILLISECONDS_PER_SECOND),
+)
+
+
+def since_start(number: float) -> float:
+    """Moment as seconds; a number that would be later than the year 5000 states smaller units since 1970. [s]."""
+    return next((number / per for least, per in _FINER if number >= least), number)
+
+
 def seconds(text: str) -> float:
-    """Moment as seconds: a number is seconds already, a time without a zone is UTC. [s].
+    """Moment as seconds: a number is seconds already (see `since_start`), a time without a zone is UTC. [s].
 
     Raises
     ------
@@ -25,7 +40,7 @@ def seconds(text: str) -> float:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     if not math.isfinite(number):
         raise ValueError(f"{stripped!r} is no moment")
-    return number
+    return since_start(number)
 
 
 def tokens(text: str) -> int:

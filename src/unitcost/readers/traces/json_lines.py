@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unitcost.facts.arrivals import RawArrivals
-from unitcost.readers.traces.cells import seconds, tokens
+from unitcost.readers.traces.cells import seconds, since_start, tokens
 from unitcost.readers.traces.opened import text_of
 from unitcost.readers.traces.rows import HASH_TOKENS, NAMES, NEEDED, Rows
 from unitcost.units import MILLISECONDS_PER_SECOND
@@ -24,9 +24,8 @@ _NAMED = ("key", "tenant", "model")
 
 def names_of(head: str) -> tuple[str, ...]:
     """Members of the first object of JSON lines, or of a list of objects; none where it is neither."""
-    line = head.strip().removeprefix("[").lstrip().partition("\n")[0].rstrip().removesuffix(",")
     try:
-        first, _ = json.JSONDecoder().raw_decode(line)
+        first, _ = json.JSONDecoder().raw_decode(head, head.index("{"))
     except ValueError:
         return ()
     return tuple(first) if isinstance(first, dict) else ()
@@ -50,8 +49,10 @@ def read(path: Path, *, hash_tokens: int = 0) -> RawArrivals:
 
 
 def _is_list(path: Path) -> bool:
+    """Whether it is one list, or objects that are not a line each."""
     with text_of(path) as file:
-        return file.read(64).lstrip().startswith("[{") or file.read(1) == ""
+        first = file.readline().strip()
+    return first.startswith("[") or first == "{"
 
 
 def _objects(text: Any) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
@@ -88,7 +89,7 @@ def _take(row: Mapping[str, Any], rows: Rows, number: int) -> str:
     listed = said["hashes"] or []
     if not isinstance(listed, list) or not all(isinstance(h, int) and abs(h) < 2**62 for h in listed):
         return "hash_ids are no list of whole numbers"
-    at_s = counts[0] / MILLISECONDS_PER_SECOND if known.keys() >= _MOONCAKE else counts[0]
+    at_s = counts[0] / MILLISECONDS_PER_SECOND if known.keys() >= _MOONCAKE else since_start(counts[0])
     key, tenant, model = (_text(said[name]) for name in _NAMED)
     tokens_of_both = int(counts[1]), int(counts[2])
     rows.add(number, at_s, tokens_of_both, hashes=listed, names=(key, tenant, model), status=_text(said["status"]))

@@ -1,12 +1,14 @@
 """Traces as csv: `timestamp, input_tokens, output_tokens[, hashes, key, tenant, model, status]`; Azure's by their own names.
 
-A timestamp is seconds, or a date and time (UTC unless it has an offset). Hashes are numbers parted by spaces, commas,
-semicolons or bars. Rows with a status that says failed, or an HTTP status from 400 on, are left out.
+A timestamp is seconds, or a date and time (UTC unless it has an offset); since 1970 it may be milliseconds and less. Hashes
+are numbers parted by spaces, commas, semicolons or bars. Rows with a status that says failed, or an HTTP status from 400 on,
+are left out.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from pathlib import Path
 
@@ -21,6 +23,16 @@ _CELL_LIMIT = 1 << 27
 _NAMED = ("key", "tenant", "model")
 
 
+def names_of(head: str) -> tuple[str, ...]:
+    """Names of the header."""
+    line = head.partition("\n")[0].strip()
+    return tuple(next(csv.reader([line], delimiter=_delimiter(line)), []))
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t|", key=header.count)
+
+
 def sniff(names: tuple[str, ...]) -> bool:
     """Whether the header names the three columns that are needed."""
     return all(name in _columns(names) for name in NEEDED)
@@ -31,8 +43,11 @@ def read(path: Path, *, hash_tokens: int = 0) -> RawArrivals:
     rows = Rows()
     csv.field_size_limit(_CELL_LIMIT)
     with text_of(path) as file:
-        lines = csv.reader(line.replace("\0", "�") for line in file)
-        columns = _columns(tuple(next(lines, [])))
+        header = file.readline()
+        columns = _columns(names_of(header))
+        whole = itertools.chain([header], (line.replace("\0", "�") for line in file))
+        lines = csv.reader(whole, delimiter=_delimiter(header))
+        next(lines, None)
         try:
             for cells in lines:
                 reason = _take(cells, columns, rows, lines.line_num) if any(cells) else ""
