@@ -119,7 +119,7 @@ def test_an_option_behind_a_cache_stands_beside_its_model(tmp_path: Path):
     asked = ("--reference", "large", "--margin", "0.01", "--cache", f"large={cache_file(tmp_path)}")
     found = answer(tmp_path, table, *asked, "--lookup-usd-per-1k", "0.1")
     options = {option["option"]: option for option in found["options"]}
-    near, equal = options["large + cache (similar at 0.9)"], options["large + cache (equal requests)"]
+    near, equal = options["large + cache 0.9"], options["large + cache, equal"]
     assert near["infra_usd"] == "0.9"  # 0.8 of 1 USD, and the lookups
     assert equal["infra_usd"] == "1.05"
     assert near["quality"] == pytest.approx(0.949)
@@ -132,11 +132,27 @@ def test_an_option_behind_a_cache_stands_beside_its_model(tmp_path: Path):
     assert "1.5% (1.1% to 2.1%)" in text
 
 
+def test_what_measure_cache_prints_is_taken_as_it_is(tmp_path: Path):
+    log = tmp_path / "log.csv"
+    rows = [f"{n},how do I pay number {n % 40} of my bills please,yes,yes" for n in range(100)]
+    log.write_text("\n".join(["t,text,prediction,label", *rows]))
+    asked = ["measure", "cache", str(log), "--answer", "prediction", "--truth", "label", "--near", "0.9", "--json"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    (tmp_path / "cache.json").write_text(done.stdout)
+    table = "option,usd_per_request,quality\nlarge,0.001,0.95\n"
+    found = answer(tmp_path, table, "--bar", "0.9", "--cache", f"large={tmp_path / 'cache.json'}")
+    equal = next(option for option in found["options"] if option["option"] == "large + cache, equal")
+    assert equal["cache"]["hits"] == 60
+    assert equal["infra_usd"] == "0.4"
+    assert "large + cache 0.9" in {option["option"] for option in found["options"]}
+
+
 def test_a_cache_that_changes_too_much_is_ruled_out(tmp_path: Path):
     table = "option,usd_per_request,quality,items\nlarge,0.001,0.95,5000\n"
     cache = cache_file(tmp_path, changed=300)
     found = answer(tmp_path, table, "--reference", "large", "--margin", "0.01", "--cache", f"large={cache}")
-    near = next(option for option in found["options"] if "similar" in option["option"])
+    near = next(option for option in found["options"] if option["option"] == "large + cache 0.9")
     assert near["ruled_out"][0]["by"] == "quality"
 
 

@@ -187,12 +187,15 @@ def _caches(choice: Choice) -> Section | None:
     if not found:
         return None
     rows = [
-        [name, f"{hits.hits / hits.requests:.1%} of {hits.requests:,}", share_words(hits.changed, hits.hits),
-         share_words(hits.wrong, hits.judged)]
+        [
+            name, f"{hits.hits / hits.requests:.1%} of {hits.requests:,}",
+            "–" if hits.threshold is None else share_words(hits.changed, hits.hits), share_words(hits.wrong, hits.judged),
+        ]
         for name, hits in found.items()
     ]  # fmt: skip
     notes = (
         "changed: the model would have answered otherwise; wrong: not the right answer; both of the hits, with 95 %.",
+        "Equal requests are taken to get equal answers.",
         "Costs count what is asked of the model and the lookups; latencies are those of misses.",
     )
     return Section(

@@ -25,9 +25,9 @@ def behind_cache(option: Option, hits: CacheHits, *, lookup_usd_per_unit: Decima
     """
     asked = 1 - hits.hits / hits.requests
     price = option.usd_per_unit
-    way = "equal requests" if hits.threshold is None else f"similar at {hits.threshold:g}"
+    way = ", equal" if hits.threshold is None else f" {hits.threshold:g}"
     return replace(
-        option, name=f"{option.name} + cache ({way})", fronts=option.name, cache=hits, added_usd_per_unit=lookup_usd_per_unit,
+        option, name=f"{option.name} + cache{way}", fronts=option.name, cache=hits, added_usd_per_unit=lookup_usd_per_unit,
         usd_per_unit=None if price is None else money.multiply(price, exact(asked)),
         per_s=option.per_s / asked if option.per_s and asked else option.per_s,
         quality=quality_behind(option.quality, hits),
