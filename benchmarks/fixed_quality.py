@@ -103,7 +103,9 @@ def models_of(arguments: argparse.Namespace, folder: Path) -> tuple[dict[str, Pa
 
     bank = arguments.models / "banking77"
     train, (texts, labels) = read_texts(bank / "train.csv"), read_texts(bank / "test.csv")
-    kept = np.random.default_rng(1).permutation(len(texts))[: arguments.items or len(texts)]
+    kept = np.random.default_rng(1).permutation(len(texts))
+    firsts = np.unique(labels[kept], return_index=True)[1]  # each class occurs, however few items are asked for
+    kept = np.concatenate([kept[firsts], np.delete(kept, firsts)])[: arguments.items or len(texts)]
     texts, labels = [texts[place] for place in kept], labels[kept]
     models, failed = {"tfidf": arguments.models / "tfidf_lr.onnx"}, {}
     columns: dict[str, Any] = {"text": np.array(texts), "labels": labels}
@@ -180,8 +182,10 @@ def table(arguments: argparse.Namespace) -> dict[str, Any]:
         assert items is not None
         options = options_of(result, Limits(), lambda _: USD_PER_HOUR)
         reference = options[0].name
-        if arguments.wheel:
-            base = next(option for option in options if option.name.startswith("dynamic-s8"))
+        for name, why in result.failures:
+            print(f"{name}: {why}")
+        base = next((option for option in options if option.name.startswith("dynamic-s8")), None)
+        if arguments.wheel and base is not None:
             with np.load(data) as stored:
                 texts = [str(text) for text in stored["text"]]
             items, cached = with_caches(items, base, texts, folder / "minilm-body.onnx", arguments.wheel)
@@ -207,8 +211,6 @@ def printed(choice: Choice, result: ResultFile) -> dict[str, Any]:
             "outcome": row.verdict.outcome if row.verdict else None,
             **({"requests": hits.requests, "hits": hits.hits, "changed": hits.changed, "wrong": hits.wrong} if hits else {}),
         })  # fmt: skip
-    for name, why in result.failures:
-        print(f"{name}: could not be made: {why}")
     outright = min(choice.ranked, key=lambda row: row.infra_usd or money.ZERO).option.name
     print(f"cheapest at {MARGIN:g}: {choice.cheapest}; without a bar it would be {outright}")
     return {"cheapest": choice.cheapest, "cheapest_outright": outright, "rows": rows}
