@@ -105,6 +105,10 @@ def test_spot_and_its_fallback_are_of_one_machine_and_the_other_way_is_said(flee
     assert "spot + fallback" in said
 
 
+def test_short_traffic_is_said_to_say_little(fleets: FleetPlan) -> None:
+    assert fleets.notes[0].startswith("The traffic lasts 0.5 h.")
+
+
 def test_the_page_and_the_data_carry_it(searched: tuple[ServePlan, Searched], fleets: FleetPlan) -> None:
     plan = replace(searched[0], fleets=fleets)
     page = serve_page(plan)

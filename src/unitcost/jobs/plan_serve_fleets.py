@@ -39,6 +39,8 @@ from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_DAY, SECONDS_PER
 
 #: Slots of the chart over the whole traffic: ten minutes of a day.
 _SLOTS = 144
+#: Traffic shorter than this says little about fleets that scale. [s]
+_SHORT_S = 6.0 * SECONDS_PER_HOUR
 
 
 def plan_fleets(
@@ -79,7 +81,7 @@ def plan_fleets(
         requests_per_s=arrivals_per_s(run.trace, edges_s).tolist(), fixed_replicas=base.replicas,
         usd_per_replica_hour={str(name): usd for name, usd in offer.usd_per_replica_hour.items()}, cold_start_s=cold.total_s,
         runs=run.runs - before,
-        notes=(*_notes(fleets, market, cold_words(cold, ask.cold), cold.wake_s), *offer.notes(played)),
+        notes=(*_too_short(run.trace.duration_s), *_notes(fleets, market, cold_words(cold, ask.cold), cold.wake_s), *offer.notes(played)),
     )  # fmt: skip
 
 
@@ -177,6 +179,15 @@ def _per_gpu(rental: Rental) -> str:
     return f"{rental.usd_per_accelerator_hour:,.3f} USD per GPU-hour, {rental.machine} {rental.region}{shared}"
 
 
+def _too_short(duration_s: float) -> Iterator[str]:
+    """What to say of traffic over which nothing rises and falls."""
+    if duration_s < _SHORT_S:
+        yield (
+            f"The traffic lasts {duration_s / SECONDS_PER_HOUR:.1f} h. Fleets that scale and losses of spot show over hours: play a "
+            "whole day."
+        )
+
+
 def _notes(ask: FleetAsk, market: Market, cold: str, wake_s: float) -> Iterator[str]:
     yield f"Cold start {cold}; from the warm pool {wake_s:g} s."
     yield (
@@ -241,4 +252,6 @@ def _verdict(way: FleetWay, best: FleetWay | None) -> str:
         return f"ruled out: {'; '.join(tried.misses)}"
     if best is None or best is way or best.usd is None or way.usd is None:
         return "taken: the cheapest that keeps the targets"
+    if way.usd == best.usd:
+        return f"keeps the targets, costs as much as {best.name}"
     return f"keeps the targets, {_share(way.usd, best.usd) - 1:.0%} dearer than {best.name}"

@@ -66,8 +66,17 @@ def _costs(row: FleetRow, chosen: str) -> list[str]:
         row.name, _NONE if row.usd_per_day is None else usd(row.usd_per_day),
         _NONE if row.change_share is None else f"{row.change_share:+.0%}", _NONE if unit is None else f"{unit:,.3f}",
         _ms(row.ttft_p95_s), _ms(row.tpot_p95_s), _NONE if row.good_share is None else f"{row.good_share:.2%}",
-        "–" if not row.hours else "taken" if row.name == chosen else "dearer" if row.meets else "misses",
+        _word(row, chosen),
     ]  # fmt: skip
+
+
+def _word(row: FleetRow, chosen: str) -> str:
+    """The verdict in a word."""
+    if row.hours is None:
+        return _NONE
+    if row.name == chosen:
+        return "taken"
+    return ("same cost" if "as much as" in row.verdict else "dearer") if row.meets else "misses"
 
 
 def _hours(row: FleetRow) -> list[str]:
