@@ -19,7 +19,8 @@ from unitcost.facts.calls import (
 from unitcost.facts.source import Plan
 from unitcost.facts.work import WORK_COLUMNS
 from unitcost.ledger.cells import Cells, Check, literal
-from unitcost.ledger.compile import NO_TEXT, decimal, text
+from unitcost.ledger.compile import decimal, text
+from unitcost.ledger.folding import null
 from unitcost.ledger.moments import moment
 from unitcost.ledger.numbering import number_later, number_now
 from unitcost.ledger.statement import bad_cell, counts_rows, diagnosis, layers, raw_row
@@ -41,6 +42,7 @@ _WORDS = {
     "output_convention": ("includes-reasoning", "beside-reasoning"),
     "cost_basis": ("measured", "estimated"),
 }
+_TYPES = {"text": "VARCHAR", "time": "TIMESTAMP", "truth": "BOOLEAN", "whole": "BIGINT", "decimal": "DECIMAL(38,12)"}
 #: How secrets of providers begin; of those only the ends are kept.
 _SECRET = "^(sk|pk|rk|gsk|xai|AIza|Bearer )[-_]?"
 _TRUE, _FALSE = "('true', 'yes', 'y', '1', 't')", "('false', 'no', 'n', '0', 'f')"
@@ -99,9 +101,7 @@ def _stated(cells: Cells, name: str) -> str:
     """Name of what a source states, read once per row and checked."""
     node, kind = cells.plan.mapping.get(name), STATED[name]
     if node is None:
-        return {"text": NO_TEXT, "time": "CAST(NULL AS TIMESTAMP)", "truth": "CAST(NULL AS BOOLEAN)"}.get(
-            kind, "CAST(NULL AS BIGINT)" if kind == "whole" else "CAST(NULL AS DECIMAL(38, 12))"
-        )
+        return null(_TYPES[kind])
     if kind == "time":
         return moment(cells, node)
     if kind == "decimal":

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
+from unitcost.ledger import folding
 from unitcost.ledger.cells import Cells, Check, literal
+from unitcost.ledger.folding import is_null, null
 from unitcost.ledger.numbers import (
     WIDE_PLACES,
     has_fine_text,
@@ -21,7 +23,7 @@ from unitcost.units import LEDGER_PLACES
 
 #: Places in which a product is first tried; more places leave fewer digits before the point.
 _PRODUCT_PLACES = (18, 15, 12)
-NO_TEXT = "CAST(NULL AS VARCHAR)"
+NO_TEXT = null("VARCHAR")
 
 
 def text(cells: Cells, node: m.Expr) -> str:
@@ -33,11 +35,12 @@ def text(cells: Cells, node: m.Expr) -> str:
         case m.Const(constant):
             return literal(constant)
         case m.First(of):
-            return f"coalesce({', '.join(text(cells, n) for n in of)})"
+            return folding.first([text(cells, n) for n in of])
         case m.Choose():
             return choose(cells, node, lambda n: text(cells, n))
         case m.JoinText(of, separator):
-            return f"nullif(concat_ws({literal(separator)}, {', '.join(text(cells, n) for n in of)}), '')"
+            some = [part for n in of if not is_null(part := text(cells, n))]
+            return f"nullif(concat_ws({literal(separator)}, {', '.join(some)}), '')" if some else NO_TEXT
         case m.Member(of, pointer):
             position = cells.position(of.name)
             return NO_TEXT if position is None else cells.member(position, pointer)
@@ -48,6 +51,8 @@ def text(cells: Cells, node: m.Expr) -> str:
 
 
 def _between(of: str, start: str, end: str) -> str:
+    if is_null(of):
+        return NO_TEXT
     begin, stop = literal(start.lower()), literal(end.lower())
     rest = f"substr({of}, instr(lower({of}), {begin}) + {len(start)})"
     found = f"instr(lower({rest}), {stop})"
@@ -57,8 +62,8 @@ def _between(of: str, start: str, end: str) -> str:
 
 def choose(cells: Cells, node: m.Choose, way: Callable[[m.Expr], str]) -> str:
     """Choice between branches, each compiled in the given way."""
-    whens = " ".join(f"WHEN {condition(cells, c)} THEN {way(n)}" for c, n in node.branches)
-    return f"(CASE {whens} ELSE {way(node.otherwise)} END)"
+    # Each branch is compiled, though it be left out: a cell that cannot be read is bad wherever it is named.
+    return folding.choice([(condition(cells, c), way(n)) for c, n in node.branches], way(node.otherwise))
 
 
 def condition(cells: Cells, node: m.Condition) -> str:
@@ -66,20 +71,28 @@ def condition(cells: Cells, node: m.Condition) -> str:
     match node:
         case m.Equals(of, values):
             listed = ", ".join(literal(value.lower()) for value in values)
-            return f"coalesce(lower({text(cells, of)}) IN ({listed}), false)"
+            value = text(cells, of)
+            return _holds(value, f"lower({value}) IN ({listed})")
         case m.Matches(of, glob):
-            pattern = glob.lower().replace("[", "[[]")
-            return f"coalesce(lower({text(cells, of)}) GLOB {literal(pattern)}, false)"
+            value, pattern = text(cells, of), glob.lower().replace("[", "[[]")
+            return _holds(value, f"lower({value}) GLOB {literal(pattern)}")
         case m.IsNull(of):
-            return f"({text(cells, of)} IS NULL)"
+            value = text(cells, of)
+            return folding.TRUE if is_null(value) else f"({value} IS NULL)"
         case m.IsZero(of):
-            return f"coalesce({decimal(cells, of)} = 0, false)"
+            value = decimal(cells, of)
+            return _holds(value, f"{value} = 0")
         case m.Not(of):
-            return f"(NOT {condition(cells, of)})"
+            return folding.opposite(condition(cells, of))
         case m.Every(of):
-            return "(" + " AND ".join(condition(cells, n) for n in of) + ")"
+            return folding.every([condition(cells, n) for n in of])
         case m.Any(of):
-            return "(" + " OR ".join(condition(cells, n) for n in of) + ")"
+            return folding.some([condition(cells, n) for n in of])
+
+
+def _holds(value: str, test: str) -> str:
+    """Test of a value as true or false, never null."""
+    return folding.FALSE if is_null(value) else f"coalesce({test}, false)"
 
 
 def decimal(cells: Cells, node: m.Expr) -> str:
@@ -88,17 +101,18 @@ def decimal(cells: Cells, node: m.Expr) -> str:
     match node:
         case m.Field(name):
             position = cells.position(name)
-            return f"CAST(NULL AS {kind})" if position is None else read_number(cells, position)
+            return null(kind) if position is None else read_number(cells, position)
         case m.Const(constant):
             return f"CAST({literal(constant)} AS {kind})"
         case m.First(of):
-            return f"coalesce({', '.join(decimal(cells, n) for n in of)})"
+            return folding.first([decimal(cells, n) for n in of])
         case m.Total(of):
             return _total([decimal(cells, n) for n in of], kind)
         case m.Negative(of):
-            return f"(-{decimal(cells, of)})"
+            return folding.negative(decimal(cells, of))
         case m.Product():
-            return f"CAST({_product(cells, node)} AS {kind})"
+            sides = [decimal(cells, side) for side in (node.left, node.right)]
+            return null(kind) if any(map(is_null, sides)) else f"CAST({_product(cells, node)} AS {kind})"
         case m.Choose():
             return choose(cells, node, lambda n: decimal(cells, n))
         case m.JsonSum():
@@ -111,8 +125,11 @@ def decimal(cells: Cells, node: m.Expr) -> str:
 
 
 def _total(parts: list[str], kind: str) -> str:
-    added = " + ".join(f"coalesce({part}, CAST(0 AS {kind}))" for part in parts)
-    return f"(CASE WHEN coalesce({', '.join(parts)}) IS NOT NULL THEN TRY(CAST({added} AS {kind})) END)"
+    some = [part for part in parts if not is_null(part)]
+    if len(some) <= 1:
+        return some[0] if some else null(kind)
+    added = " + ".join(f"coalesce({part}, CAST(0 AS {kind}))" for part in some)
+    return f"(CASE WHEN coalesce({', '.join(some)}) IS NOT NULL THEN TRY(CAST({added} AS {kind})) END)"
 
 
 def wide_decimal(cells: Cells, node: m.Expr) -> str:
@@ -121,16 +138,19 @@ def wide_decimal(cells: Cells, node: m.Expr) -> str:
     match node:
         case m.Field(name):
             position = cells.position(name)
-            return f"CAST(NULL AS {kind})" if position is None else read_wide(cells, position)
+            return null(kind) if position is None else read_wide(cells, position)
         case m.First(of):
-            whens = " ".join(f"WHEN {decimal(cells, n)} IS NOT NULL THEN {wide_decimal(cells, n)}" for n in of)
-            return f"(CASE {whens} END)"
+            pairs = [(decimal(cells, n), wide_decimal(cells, n)) for n in of]
+            return folding.choice([(_stated(usual), wide) for usual, wide in pairs], null(kind))
         case m.Total(of):
-            parts = [wide_decimal(cells, n) for n in of]
-            fits = [f"({decimal(cells, n)} IS NULL OR {part} IS NOT NULL)" for n, part in zip(of, parts, strict=True)]
-            return f"(CASE WHEN {' AND '.join(fits)} THEN {_total(parts, kind)} END)"
+            pairs = [(decimal(cells, n), wide_decimal(cells, n)) for n in of]
+            fits = [
+                folding.FALSE if is_null(usual) else f"({usual} IS NOT NULL AND {wide} IS NULL)"
+                for usual, wide in pairs
+            ]
+            return folding.choice([(folding.some(fits), null(kind))], _total([wide for _, wide in pairs], kind))
         case m.Negative(of):
-            return f"(-{wide_decimal(cells, of)})"
+            return folding.negative(wide_decimal(cells, of))
         case m.Choose():
             return choose(cells, node, lambda n: wide_decimal(cells, n))
         case m.JsonSum():
@@ -140,6 +160,10 @@ def wide_decimal(cells: Cells, node: m.Expr) -> str:
             return f"(CASE WHEN {fit} THEN TRY(CAST(coalesce(list_sum({amounts}), 0) AS {kind})) END)"
         case _:
             return f"CAST({decimal(cells, node)} AS {kind})"
+
+
+def _stated(value: str) -> str:
+    return folding.FALSE if is_null(value) else f"{value} IS NOT NULL"
 
 
 def _product(cells: Cells, node: m.Product) -> str:
@@ -221,9 +245,10 @@ def terms(cells: Cells, node: m.Expr, sign: str = "") -> str:
         case m.Const(constant):
             return literal(sign + constant)
         case m.First(of):
-            return f"coalesce({', '.join(terms(cells, n, sign) for n in of)})"
+            return folding.first([terms(cells, n, sign) for n in of])
         case m.Total(of):
-            return f"nullif(concat_ws(' ', {', '.join(terms(cells, n, sign) for n in of)}), '')"
+            some = [part for n in of if not is_null(part := terms(cells, n, sign))]
+            return f"nullif(concat_ws(' ', {', '.join(some)}), '')" if some else NO_TEXT
         case m.Negative(of):
             return terms(cells, of, "" if sign else "~")
         case m.Choose():

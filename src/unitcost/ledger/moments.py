@@ -5,8 +5,10 @@ from __future__ import annotations
 from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
 from unitcost.facts.days import FIRST_DAY, LAST_DAY
+from unitcost.ledger import folding
 from unitcost.ledger.cells import Cells, Check, literal
 from unitcost.ledger.compile import choose, text
+from unitcost.ledger.folding import is_null, null
 
 _FIRST, _LAST = (f"TIMESTAMP '{day.isoformat()}'" for day in (FIRST_DAY, LAST_DAY))
 _BAD = f"is not a date between {FIRST_DAY.year} and {LAST_DAY.year}"
@@ -14,7 +16,7 @@ _LETTER_DATES = {
     "mdy": ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m-%d-%Y"),
     "dmy": ("%d/%m/%y", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%d-%m-%Y", "%d.%m.%Y"),
 }
-_NONE = "CAST(NULL AS TIMESTAMP)"
+_NONE = null("TIMESTAMP")
 
 
 def moment(cells: Cells, node: m.Expr) -> str:
@@ -26,7 +28,7 @@ def moment(cells: Cells, node: m.Expr) -> str:
             read = f"TRY_STRPTIME({text(cells, of)} || '01', '%Y%m%d')"
             return _shifted(read, 0, "next-month-start" if after else "")
         case m.First(of):
-            return f"coalesce({', '.join(moment(cells, n) for n in of)})"
+            return folding.first([moment(cells, n) for n in of])
         case m.Choose():
             return choose(cells, node, lambda n: moment(cells, n))
         case m.Field(name):
@@ -39,6 +41,8 @@ def moment(cells: Cells, node: m.Expr) -> str:
 
 
 def _shifted(read: str, days: int, snap: str) -> str:
+    if is_null(read):
+        return read
     if days:
         read = f"({read} + INTERVAL {int(days)} DAY)"
     if snap:

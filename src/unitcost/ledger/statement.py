@@ -11,6 +11,7 @@ from unitcost.facts.charges import CHARGE_COLUMNS, FACET_COLUMNS, MONEY_COLUMNS,
 from unitcost.facts.source import Plan, Scan
 from unitcost.ledger.cells import Cells, identifier, literal
 from unitcost.ledger.compile import decimal, fine, terms, text, wide_decimal
+from unitcost.ledger.folding import is_null, null
 from unitcost.ledger.moments import moment
 from unitcost.ledger.numbers import odd_layers, to_decimal
 from unitcost.ledger.tagsets import MAP, extra, map_of, tags, unread_tags
@@ -116,7 +117,7 @@ def compile_charges(plan: Plan, types: Sequence[str]) -> Statement:
 def _target(cells: Cells, column: Column) -> str:
     node = cells.plan.mapping.get(column.name)
     if node is None:
-        return f"CAST(NULL AS {_TYPES[column.kind]})"
+        return null(_TYPES[column.kind])
     if column.kind == "money":
         return _rounded(cells, node, fine(cells, node))
     if column.kind == "quantity":
@@ -126,7 +127,7 @@ def _target(cells: Cells, column: Column) -> str:
     if column.kind == "tags":
         return tags(cells, node)
     value = text(cells, node)
-    return f"upper(trim({value}))" if column.name == "billing_currency" else value
+    return f"upper(trim({value}))" if not is_null(value) and column.name == "billing_currency" else value
 
 
 def _fine(cells: Cells, name: str) -> str:

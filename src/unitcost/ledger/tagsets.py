@@ -8,9 +8,10 @@ from unitcost.errors import BadBill
 from unitcost.facts import mapping as m
 from unitcost.ledger.cells import Cells, is_nested, literal
 from unitcost.ledger.compile import NO_TEXT, text
+from unitcost.ledger.folding import is_null, null
 
 MAP = "MAP(VARCHAR, VARCHAR)"
-_NO_TAGS = f"CAST(NULL AS {MAP})"
+_NO_TAGS = null(MAP)
 _EMPTY = f"CAST(MAP {{}} AS {MAP})"
 
 
@@ -18,9 +19,9 @@ def tags(cells: Cells, node: m.Expr) -> str:
     """Node as MAP(VARCHAR, VARCHAR); null where there are none or they cannot be read."""
     match node:
         case m.JsonTags(of):
-            return _of_cell(cells, of, f"json_tags({text(cells, of)})")
+            return _of_cell(cells, of, "json_tags")
         case m.LabelTags(of):
-            return _of_cell(cells, of, f"label_tags({text(cells, of)})")
+            return _of_cell(cells, of, "label_tags")
         case m.ColumnTags(pairs):
             return _of_columns(cells, pairs)
         case m.MergedTags(of):
@@ -32,16 +33,20 @@ def tags(cells: Cells, node: m.Expr) -> str:
 
 
 def _merged(sets: list[str]) -> str:
-    first, *rest = sets
-    if not rest:
-        return first
+    if len(sets) == 1:
+        return sets[0]
+    sets = [one for one in sets if not is_null(one)]
+    if len(sets) <= 1:
+        return f"coalesce({sets[0]}, {_EMPTY})" if sets else _EMPTY
     # To merge maps takes the engine as long as to read them, and mostly all but the first are empty.
-    alone = " + ".join(f"coalesce(cardinality({one}), 0)" for one in rest) + " = 0"
+    alone = " + ".join(f"coalesce(cardinality({one}), 0)" for one in sets[1:]) + " = 0"
     some = [f"coalesce({one}, {_EMPTY})" for one in reversed(sets)]
     return f"(CASE WHEN {alone} THEN {some[-1]} ELSE CAST(map_concat({', '.join(some)}) AS {MAP}) END)"
 
 
-def _of_cell(cells: Cells, of: m.Expr, sql: str) -> str:
+def _of_cell(cells: Cells, of: m.Expr, macro: str) -> str:
+    value = text(cells, of)
+    sql = _NO_TAGS if is_null(value) else f"{macro}({value})"
     position = cells.position(of.name) if isinstance(of, m.Field) else None
     if position is None:
         return sql
