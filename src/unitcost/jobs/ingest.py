@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -17,12 +15,12 @@ from unitcost.facts.paths import printable
 from unitcost.facts.source import LoadRecord, Plan, ReadOptions
 from unitcost.facts.work import WorkPlan
 from unitcost.jobs import fetching
+from unitcost.jobs.ahead import Ahead, Arriving, sha256_of
 from unitcost.jobs.call_doubts import check_rules, load_notes
-from unitcost.jobs.finding import Found, cannot_open, check_file, files_to_load, stated
+from unitcost.jobs.finding import Found, cannot_open, files_to_load, stated
 from unitcost.jobs.workspace import Workspace
 from unitcost.ledger import Claim, Ledger
 from unitcost.readers.live import Window
-from unitcost.units import MIB
 
 #: Called with the file at work, what is done and how much there is to do (in steps of the reader's choice).
 Progress = Callable[[str, int, int], None]
@@ -68,8 +66,9 @@ def load(
 ) -> LoadOutcome:
     """Load files, or the `[[load]]` entries of the settings when none are named.
 
-    Each file is one transaction: killed half-way, the ledger is as before. A file that cannot be read
-    does not keep the others out. A live source (`prometheus+http://...`) is asked first, before the ledger is opened.
+    Each file is one transaction, in their order: killed half-way, the ledger is as before. A file that cannot be read
+    does not keep the others out. While one is stored, those after it are read. A live source
+    (`prometheus+http://...`) is asked first, before the ledger is opened.
 
     Parameters
     ----------
@@ -107,18 +106,17 @@ def load(
     with workspace.open_ledger(to_write=True) as ledger:
         _clear_scratch(workspace)
         _state_settings(workspace, ledger)
-        for job in jobs:
-            claim = Claim(apart=_other_entries(workspace, job.source), beside=names, insists=insists)
-            name = workspace.name(job.file)
-            try:
-                check_file(job.file, name)
-                record = _load_file(workspace, ledger, job, claim, progress)
-                doubts = load_notes(ledger, record, workspace.settings.calls)
-                records.append(replace(record, notes=(*record.notes, *doubts)))
-            except UnitcostError as error:
-                failures.append((name, error))
-            except OSError as error:
-                failures.append((name, cannot_open(error, name)))
+        with _reading(workspace, ledger, jobs, progress) as reading:
+            for job, arriving in zip(jobs, reading, strict=True):
+                claim = Claim(apart=_other_entries(workspace, job.source), beside=names, insists=insists)
+                try:
+                    record = _store(workspace, ledger, arriving, claim, progress)
+                    doubts = load_notes(ledger, record, workspace.settings.calls)
+                    records.append(replace(record, notes=(*record.notes, *doubts)))
+                except UnitcostError as error:
+                    failures.append((arriving.name, error))
+                except OSError as error:
+                    failures.append((arriving.name, cannot_open(error, arriving.name)))
     return LoadOutcome(records=tuple(records), failures=tuple(failures))
 
 
@@ -167,16 +165,17 @@ def _other_entries(workspace: Workspace, source: str) -> frozenset[str]:
     return paths - {source} if source in paths else frozenset()
 
 
-def _load_file(workspace: Workspace, ledger: Ledger, job: Found, claim: Claim, progress: Progress | None) -> LoadRecord:
-    file, source, options = job.file, job.source, job.options
-    name = workspace.name(file)
+def _reading(workspace: Workspace, ledger: Ledger, jobs: Sequence[Found], progress: Progress | None) -> Ahead:
+    files = [(job, workspace.name(job.file)) for job in jobs]
+    folder = workspace.ledger_path.parent
+    return Ahead(files, known=ledger.contents(), folder=folder, prefix=_SCRATCH, progress=progress)
 
-    def tell(done: int, total: int) -> None:
-        if progress:
-            progress(name, done, total)
 
-    sha256 = _sha256(file)
-    said = _said(options)
+def _store(
+    workspace: Workspace, ledger: Ledger, arriving: Arriving, claim: Claim, progress: Progress | None
+) -> LoadRecord:
+    name, source, options = arriving.name, arriving.found.source, arriving.found.options
+    sha256, said = arriving.sha256(), _said(options)
     known = ledger.known(name, sha256, source=source, options=options, said=said, claim=claim)
     if known is not None:
         return known
@@ -184,18 +183,16 @@ def _load_file(workspace: Workspace, ledger: Ledger, job: Found, claim: Claim, p
     def hand_over(plan: Plan | WorkPlan) -> LoadRecord:
         return ledger.load(
             plan, file=name, sha256=sha256, source=source, options=options, now=workspace.now, said=said, claim=claim,
-            progress=tell,
+            progress=partial(progress, name) if progress else None,
         )  # fmt: skip
 
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=workspace.ledger_path.parent) as scratch:
-        workdir = Path(scratch)
-        plan = readers.read(file, options, workdir=workdir, progress=tell)
-        try:
-            return hand_over(plan)
-        except BadFile:
-            if not (isinstance(plan, Plan) and plan.fast):
-                raise
-        return hand_over(readers.read(file, options, workdir=workdir, progress=tell, careful=True))
+    plan = arriving.plan()
+    try:
+        return hand_over(plan)
+    except BadFile:
+        if not (isinstance(plan, Plan) and plan.fast):
+            raise
+    return hand_over(arriving.read(careful=True))
 
 
 def _said(options: ReadOptions) -> str:
@@ -204,16 +201,8 @@ def _said(options: ReadOptions) -> str:
         f.name: value for f in fields(ReadOptions) if f.name not in _RESTATING and (value := getattr(options, f.name))
     }
     if options.rates and Path(options.rates).is_file():
-        said["rates"] = _sha256(Path(options.rates))
+        said["rates"] = sha256_of(Path(options.rates))
     return json.dumps(said, sort_keys=True)
-
-
-def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(4 * MIB):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def as_data(outcome: LoadOutcome) -> dict[str, object]:

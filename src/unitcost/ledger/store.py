@@ -126,6 +126,10 @@ class Ledger:
             return None
         return known.restated(self._con, found, file, options, replace(claim or Claim(), source=source))
 
+    def contents(self) -> frozenset[str]:
+        """SHA-256 of all contents that have been loaded."""
+        return frozenset(row[0] for row in self._con.execute("SELECT DISTINCT sha256 FROM loads").fetchall())
+
     def load(
         self,
         plan: Plan | WorkPlan,
