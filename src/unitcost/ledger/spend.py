@@ -17,6 +17,7 @@ from unitcost.facts.charges import COST_COLUMNS
 from unitcost.facts.rules import OWNER_KINDS
 from unitcost.facts.spend import LedgerRow, Placement, Selection, SpendRow, check_dimensions
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.facet_sums import DIMENSIONS, FacetSums, Wanted
 from unitcost.units import MICROSECONDS_PER_SECOND, SECONDS_PER_HOUR
 
 #: What makes billed and effective cost of a charge differ; null where they do not.
@@ -106,13 +107,18 @@ def query(name: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
 
 
-def ask_spend(con: duckdb.DuckDBPyConnection, question: Question) -> list[SpendRow]:
-    """Sums by the dimensions of the question, ordered by their keys."""
+def ask_spend(con: duckdb.DuckDBPyConnection, question: Question, sums: FacetSums | None = None) -> list[SpendRow]:
+    """Sums by the dimensions of the question, ordered by their keys; out of the sums per facet where these can tell."""
     check_dimensions(tuple(question.names))
-    placed = _placed(con, question)
     keys = "".join(f"{_expression(name, question)} AS {name}, " for name in question.dims)
     condition, values = _conditions(question)
-    sql = query("spend").format(keys=keys, rate_since=_rate_since(question.rates_since), placed=placed, where=condition)
+    rate_since = _rate_since(question.rates_since)
+    if sums is not None and not question.by_parts and question.resources is None and question.names <= DIMENSIONS:
+        placed = _summed(con, question, sums, rate_since)
+        sql = query("spend_of_facets").format(keys=keys, placed=placed, where=condition)
+    else:
+        placed = _placed(con, question)
+        sql = query("spend").format(keys=keys, rate_since=rate_since, placed=placed, where=condition)
     count = len(question.dims)
     return [
         SpendRow(
@@ -206,6 +212,18 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
         )
         for name in queries
     )
+
+
+def _summed(con: duckdb.DuckDBPyConnection, question: Question, sums: FacetSums, rate_since: str) -> str:
+    owned = bool(question.names & set(_OWNED))
+    if owned:
+        _demand_attributions(con)
+    wanted = Wanted(
+        cost=COST_COLUMNS[question.selection.cost],
+        billing_range=billing_range(question.selection),
+        rate_since=rate_since,
+    )
+    return sums.placed(con, wanted, _ATTRIBUTED if owned else "")
 
 
 def _expression(name: str, question: Question) -> str:

@@ -31,6 +31,7 @@ from unitcost.facts.spend import (
 from unitcost.facts.work import WorkPlan
 from unitcost.ledger import close, known, load, measured, stated
 from unitcost.ledger.bulk import insert_columns
+from unitcost.ledger.facet_sums import FacetSums
 from unitcost.ledger.numbering import number_pending
 from unitcost.ledger.place import address, check_place, make_folder
 from unitcost.ledger.restate import Claim
@@ -56,6 +57,7 @@ class Ledger:
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path) -> None:
         self._con = con
         self._has_macros = False
+        self._sums = FacetSums()
         self.path = path
 
     @classmethod
@@ -119,6 +121,7 @@ class Ledger:
         PartOrRestatement
             When it restates what may be a part of the same statement.
         """
+        self._sums.forget()
         if not self._con.execute("SELECT 1 FROM loads WHERE sha256 = ? LIMIT 1", [sha256]).fetchall():
             return None
         found = known.find(self._con, file, sha256, said, part=options.part)
@@ -158,6 +161,7 @@ class Ledger:
 
     def state_charges(self, charges: Sequence[StatedCharge], *, now: datetime) -> None:
         """Put the `[[charge]]` entries of the settings in place of those stated before."""
+        self._sums.forget()
         stated.state_charges(self._con, charges, now=now)
 
     def state_invoices(self, invoices: Sequence[InvoiceTotal]) -> None:
@@ -258,7 +262,7 @@ class Ledger:
             Days on which an exchange rate begins to apply.
         """
         question = Question(selection=selection, dims=dims, placements=placements, rates_since=rates_since)
-        return ask_spend(self._con, question)
+        return ask_spend(self._con, question, self._sums)
 
     def rows(
         self,
