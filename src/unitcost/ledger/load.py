@@ -172,13 +172,16 @@ def cell_types(con: duckdb.DuckDBPyConnection, plan: Plan) -> list[str]:
 
 def _tag_flags(con: duckdb.DuckDBPyConnection, load_id: int, statement: Statement) -> tuple[str, ...]:
     """What is to be said about tags that could not be read; their rows count all the same."""
-    flags = []
-    for column in statement.tag_columns:
-        query = "SELECT count(*) FROM charges WHERE load_id = ? AND contains(extra, ?)"
-        count = con.execute(query, [load_id, member(column)]).fetchall()[0][0]
-        if count:
-            flags.append(f"{count} rows have tags in '{column}' that cannot be read; the text is kept, the rows count.")
-    return tuple(flags)
+    if not statement.tag_columns:
+        return ()
+    counts = ", ".join("count(*) FILTER (contains(extra, ?))" for _ in statement.tag_columns)
+    query = f"SELECT {counts} FROM charges WHERE load_id = ?"
+    found = con.execute(query, [*map(member, statement.tag_columns), load_id]).fetchall()[0]
+    return tuple(
+        f"{count} rows have tags in '{column}' that cannot be read; the text is kept, the rows count."
+        for column, count in zip(statement.tag_columns, found, strict=True)
+        if count
+    )
 
 
 def add_facets(con: duckdb.DuckDBPyConnection, load_id: int) -> None:

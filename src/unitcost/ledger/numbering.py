@@ -36,9 +36,12 @@ def number_later(con: duckdb.DuckDBPyConnection, load_id: int, table: Numbered =
 
 def number_pending(con: duckdb.DuckDBPyConnection) -> None:
     """Fill in the numbers that are still wanted."""
+    wanted = dict(
+        con.execute("SELECT key, value FROM meta WHERE list_contains(?, key)", [[*_PENDING.values()]]).fetchall()
+    )
     for table, key in _PENDING.items():
-        for (load,) in con.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchall():
-            _number(con, table, int(load))
+        if key in wanted:
+            _number(con, table, int(wanted[key]))
             con.execute("DELETE FROM meta WHERE key = ?", [key])
 
 

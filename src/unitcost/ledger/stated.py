@@ -11,6 +11,7 @@ import duckdb
 from unitcost.facts.charges import FACET_COLUMNS
 from unitcost.facts.rules import STATED_PROVIDER, InvoiceTotal, StatedCharge
 from unitcost.facts.source import LoadRecord, ReadOptions
+from unitcost.ledger.bulk import insert_columns
 from unitcost.ledger.totals import sums_of
 from unitcost.ledger.transaction import transaction
 
@@ -75,8 +76,12 @@ def state_invoices(con: duckdb.DuckDBPyConnection, invoices: Sequence[InvoiceTot
     """Replace the invoice totals stated before."""
     with transaction(con):
         con.execute("DELETE FROM invoices WHERE load_id = 0")
-        for number, invoice in enumerate(invoices, start=1):
-            con.execute(
-                "INSERT INTO invoices VALUES (0, ?, ?, ?, ?, ?, ?)",
-                [number, invoice.invoice_id, invoice.currency, invoice.period, invoice.provider, invoice.total],
-            )
+        insert_columns(
+            con,
+            "INSERT INTO invoices SELECT 0, number, id, currency, month, provider, CAST(total AS DECIMAL(38, 12)) FROM given",
+            {
+                "number": range(1, len(invoices) + 1), "id": [i.invoice_id for i in invoices],
+                "currency": [i.currency for i in invoices], "month": [i.period for i in invoices],
+                "provider": [i.provider for i in invoices], "total": [i.total for i in invoices],
+            },
+        )  # fmt: skip
