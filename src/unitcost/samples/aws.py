@@ -112,7 +112,7 @@ def bill(world: World, lines: list[Line], month: int) -> Iterator[str]:
 
 def _rows(world: World, line: Line, month: int, rows: slice, place: int) -> Iterator[str]:
     calendar = world.calendar
-    stamps = calendar.stamps("%Y-%m-%dT%H:%M:%S.000Z")
+    stamps, short = calendar.stamps("%Y-%m-%dT%H:%M:%S.000Z"), calendar.stamps("%Y-%m-%dT%H:%M:%SZ")
     bounds = calendar.bounds
     starts = line.starts[rows].tolist()
     ends = (
@@ -120,14 +120,12 @@ def _rows(world: World, line: Line, month: int, rows: slice, place: int) -> Iter
         if line.hours
         else [bounds[month - line.billed_later + 1]] * len(starts)
     )
-    begin, end = [stamps[s] for s in starts], [stamps[e] for e in ends]
+    row_id = f"{world.seed:x}l{place:04x}r%06x"
     varying = {
-        "identity_line_item_id": [
-            f"{world.seed:x}l{place:04x}r{number:06x}" for number in range(rows.start, rows.stop)
-        ],
-        "identity_time_interval": [f"{b[:19]}Z/{e[:19]}Z" for b, e in zip(begin, end, strict=True)],
-        "line_item_usage_start_date": begin,
-        "line_item_usage_end_date": end,
+        "identity_line_item_id": [row_id % number for number in range(rows.start, rows.stop)],
+        "identity_time_interval": [f"{short[s]}/{short[e]}" for s, e in zip(starts, ends, strict=True)],
+        "line_item_usage_start_date": [stamps[s] for s in starts],
+        "line_item_usage_end_date": [stamps[e] for e in ends],
         "line_item_usage_amount": texts(line.quantity[rows], QUANTITY_PLACES),
         "line_item_unblended_cost": texts(line.billed[rows]),
     }

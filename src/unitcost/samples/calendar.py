@@ -86,6 +86,7 @@ def _stamps(origin: datetime, count: int, style: str) -> list[str]:
     return [(origin + timedelta(hours=hour)).strftime(style) for hour in range(count + HOURS_PER_DAY + 1)]
 
 
+@cache
 def _start(month: str) -> datetime:
     try:
         return datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 
@@ -96,6 +97,7 @@ def priced(quantity: Ints, price: str) -> Ints:
     return quantity * micro(price)
 
 
+@cache
 def micro(number: str) -> int:
     """Number with at most six places as an integer count of millionths."""
     return money.to_units(Decimal(number), QUANTITY_PLACES)
