@@ -33,5 +33,6 @@ def demo(
         raise BadSetting("the folder is not empty", where=str(folder), mend="give another folder, or say --force")
     samples.write(folder)
     workspace = open_workspace(folder, as_of=AS_OF)
-    outcome = load(workspace, progress=progress)
-    return workspace, outcome, review(workspace, select(workspace.settings))
+    with workspace.open_ledger(to_write=True) as ledger:
+        outcome = load(workspace, progress=progress, ledger=ledger)
+        return workspace, outcome, review(workspace, select(workspace.settings), ledger=ledger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -63,6 +64,7 @@ def load(
     options: ReadOptions | None = None,
     window: Window | None = None,
     progress: Progress | None = None,
+    ledger: Ledger | None = None,
 ) -> LoadOutcome:
     """Load files, or the `[[load]]` entries of the settings when none are named.
 
@@ -82,6 +84,8 @@ def load(
         Time that live sources are asked for.
     progress
         Told how far each file is.
+    ledger
+        The workspace's ledger, when it is open already; it stays open.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def load(
         return LoadOutcome(records=(), failures=tuple(failures))
     insists = bool(options and options.replace)
     names = frozenset(workspace.name(job.file) for job in jobs)
-    with workspace.open_ledger(to_write=True) as ledger:
+    with nullcontext(ledger) if ledger else workspace.open_ledger(to_write=True) as ledger:
         _clear_scratch(workspace)
         _state_settings(workspace, ledger)
         with _reading(workspace, ledger, jobs, progress) as reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 
@@ -38,7 +39,14 @@ from unitcost.report.inputs import COMMITMENTS, DIMS, ReportInput, shown_driver,
 from unitcost.report.model import Report
 
 
-def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = (), currency: str = "") -> Report:
+def review(
+    workspace: Workspace,
+    selection: Selection,
+    *,
+    by: tuple[str, ...] = (),
+    currency: str = "",
+    ledger: Ledger | None = None,
+) -> Report:
     """Report of what is loaded.
 
     Parameters
@@ -51,6 +59,8 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
         Dimensions of an extra table.
     currency
         Only charges billed in this currency; empty = all.
+    ledger
+        The workspace's ledger, when it is open already; it stays open.
 
     Raises
     ------
@@ -61,7 +71,7 @@ def review(workspace: Workspace, selection: Selection, *, by: tuple[str, ...] = 
     """
     check_dimensions(by)
     selection = replace(selection, currency=currency)
-    with workspace.open_ledger() as ledger:
+    with nullcontext(ledger) if ledger else workspace.open_ledger() as ledger:
         ledger.state_charges(workspace.settings.charges, now=workspace.now)
         ledger.state_invoices(workspace.settings.invoices)
         attribute(ledger, workspace.settings)

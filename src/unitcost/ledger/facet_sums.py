@@ -34,13 +34,15 @@ class Wanted:
 
 @dataclass(slots=True)
 class FacetSums:
-    """Tables of sums, each made when it is first asked for."""
+    """Tables of sums, each made when it is first asked for, and whether all facets are known to have an attribution."""
 
     tables: dict[Wanted, str] = field(default_factory=dict)
+    attributed: bool = False
 
     def forget(self) -> None:
-        """Charges may have changed."""
+        """Charges or attributions may have changed."""
         self.tables.clear()
+        self.attributed = False
 
     def placed(self, con: duckdb.DuckDBPyConnection, wanted: Wanted, owners: str) -> str:
         """Query of sums: columns of the facet, `amount`, `row_count`, `unknown_rows` and what tells sums apart.

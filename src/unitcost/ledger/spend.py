@@ -216,8 +216,9 @@ def _placed(con: duckdb.DuckDBPyConnection, question: Question) -> str:
 
 def _summed(con: duckdb.DuckDBPyConnection, question: Question, sums: FacetSums, rate_since: str) -> str:
     owned = bool(question.names & set(_OWNED))
-    if owned:
+    if owned and not sums.attributed:
         _demand_attributions(con)
+        sums.attributed = True
     wanted = Wanted(
         cost=COST_COLUMNS[question.selection.cost],
         billing_range=billing_range(question.selection),

@@ -207,6 +207,7 @@ class Ledger:
 
     def write_attributions(self, fingerprint: str, rows: Iterable[Attribution]) -> None:
         """Put new attributions in place of all older ones."""
+        self._sums.forget()
         columns: list[list[Any]] = [[] for _ in range(13)]
         for row in rows:
             owners = (part or "" for kind in OWNER_KINDS for part in row.owners[kind])
