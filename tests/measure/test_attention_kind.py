@@ -37,3 +37,6 @@ def test_names_and_broken_files(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(BadFile, match="not JSON"):
         attention_kind(str(tmp_path))
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(BadFile, match="no JSON object"):
+        attention_kind(str(tmp_path))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
-from unitcost.errors import BadFile
+from unitcost.measure.model_config import read_config
 
 #: Members of a config.json that only models with a recurrent state have, and names of such models.
 _STATE = re.compile(r"^(mamba|ssm|linear_(num|key|value|conv)|rwkv|conv_kernel|hybrid_override_pattern)")
@@ -29,14 +27,10 @@ def attention_kind(model: str) -> str:
     Raises
     ------
     BadFile
-        When the config.json is not JSON.
+        When the config.json is no JSON object.
     """
-    path = Path(model) / "config.json"
-    if path.is_file():
-        try:
-            config = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise BadFile("it is not JSON", where=str(path), mend="download the model's config.json again") from error
+    config = read_config(model)
+    if config is not None:
         return _of_config(config)
     return f"a hybrid model ({model})" if _NAMED.search(model) else "attention"
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from unitcost.errors import BadFile, UnknownName
+from unitcost.measure.model_config import config_file
 
 #: (gemm mode, mode of the experts); None leaves the checkpoint's own.
 Modes = tuple[str | None, str | None]
@@ -70,7 +71,7 @@ def known_model(name: str) -> str:
     """
     folder = Path(name)
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
+        if not config_file(name).is_file():
             raise BadFile("there is no config.json", where=name, mend="give the folder of a downloaded model")
         return str(folder)
     by_folded = {_folded(model): model for model in reversed(MODELS)}

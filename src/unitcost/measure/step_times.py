@@ -13,6 +13,7 @@ from unitcost.machine.roofline import board, roofline_grid
 from unitcost.machine.steps import Constants, Served, StepGrid
 from unitcost.measure.aiconfigurator import installed, measured_grid
 from unitcost.measure.labels import known_model, system_of
+from unitcost.measure.model_config import config_file, read_config
 from unitcost.measure.serving_defaults import shipped
 from unitcost.measure.step_grids import bundled_grid
 
@@ -95,15 +96,11 @@ def decoder(model: str) -> DecoderShape:
     UnknownName
         When the shape of a known model does not ship.
     BadFile
-        When the file is not JSON.
+        When the file is no JSON object.
     """
-    path = Path(model) / "config.json"
-    if path.is_file():
-        try:
-            config = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise BadFile("it is not JSON", where=str(path), mend="download the model's config.json again") from error
-        return decoder_of_config(config, name=model, where=str(path))
+    config = read_config(model)
+    if config is not None:
+        return decoder_of_config(config, name=model, where=str(config_file(model)))
     by_name = {one.name: one for one in DECODERS}
     if model not in by_name:
         raise UnknownName("model with a known shape", model, by_name, mend="give the folder of its config.json")
