@@ -232,6 +232,15 @@ def test_without_labels_speed_is_measured_and_quality_is_not(tmp_path: Path):
     assert "a margin needs labels" in run(*asked, "--margin", "0.01", code=2).output
 
 
+def test_a_latency_limit_without_a_percentile_is_one_of_p99(tmp_path: Path):
+    data, _ = labelled(tmp_path / "data.npz")
+    asked = ["model", str(linear(tmp_path / "m.onnx", np.eye(4))), "--data", str(data), "--runtime", "ort", "--time", "1s",
+             "--samples", "662", "--usd-per-hour", "1", "--json"]  # fmt: skip
+    easy, hard = (json.loads(run(*asked, "--slo-p99", limit).stdout) for limit in ("10s", "0.001us"))
+    assert easy["options"][0]["ruled_out"] == []
+    assert "p99" in json.dumps(hard["options"][0]["ruled_out"])
+
+
 def test_a_runtime_that_dies_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from unitcost.measure import bench_run
 

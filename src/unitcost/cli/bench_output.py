@@ -30,7 +30,8 @@ def demand_options(command: Command) -> Command:
     for option in (
         text_option("--error-cost", metavar="USD", help="What a wrong answer costs the business."),
         text_option("--memory", metavar="SIZE", help="Most memory of a replica, such as 4GiB."),
-        click.option("--slo", "slos", multiple=True, metavar="pNN=TIME", help="Latency limit, such as p99=15ms."),
+        click.option("--slo", "--slo-p99", "slos", multiple=True, metavar="[pNN=]TIME",
+                     help="Latency limit, such as p95=10ms; p99 where none is named."),
         share_option("--bar", help="Least quality that is allowed, such as 0.9 or 90%."),
         click.option("--unit", type=click.Choice(["predictions", TOKENS]), default="predictions", show_default=True,
                      help="What is counted: cost is per 1k predictions, or per million tokens."),

@@ -19,7 +19,13 @@ from unitcost.cli.options import FilePath, text_option, warn_option
 @click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, help="How much faster than the trace.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Closed loop of so many callers, to compare with.")
 @click.option("--search", "is_search", is_flag=True, help="Search the highest rate inside --slo.")
-@text_option("--slo", metavar="pNN=TIME", help="Latency target, such as p99=200ms.")
+@text_option(
+    "--slo",
+    "--slo-p99",
+    "slo",
+    metavar="[pNN=]TIME",
+    help="Latency target, such as p95=100ms; p99 where none is named.",
+)
 @click.option("--steady", "is_steady", is_flag=True, help="Even distances instead of requests that come on their own.")
 @text_option("--duration", default="20s", show_default=True, help="Length of a run, or the least length in a search.")
 @text_option("--warm-up", default="2s", show_default=True, help="What is left out at the beginning.")
