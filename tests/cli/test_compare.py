@@ -143,6 +143,7 @@ def test_tables_of_mlflow_and_a_function_of_the_user(two: str, tmp_path: Path):
         ("option,usd_per_hour\nx,1\n", ("--at", "size=2"), "no column `size`"),
         ("option,usd_per_hour\nx,1\n", ("--margin", "0.01"), "needs a reference"),
         ("option,usd_per_hour\nx,1\n", ("--traffic", "many"), "not a rate"),
+        ("option,usd_per_hour\nx,1\n", ("--traffic", "40e6/day", "--peak", "1/s"), "below the mean of 463/s"),
     ],
 )
 def test_what_is_wrong_is_said(table: str, arguments: tuple[str, ...], message: str, tmp_path: Path):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 _SCHEMA = 1
 TOKENS = "tokens"
+#: A peak written to few digits may lie so much below the mean. [share]
+_SAME_RATE = 0.01
 
 
 def form_options(command: Command) -> Command:
@@ -46,14 +48,21 @@ def demand_options(command: Command) -> Command:
 
 def demand_of(said: Mapping[str, Any]) -> Demand:
     """Traffic of the options of `demand_options`."""
+    from unitcost.errors import BadSetting
     from unitcost.facts.options import Demand
     from unitcost.jobs.bench_words import per_second
     from unitcost.units import PER_MILLION, PER_THOUSAND, SECONDS_PER_DAY
 
     is_tokens = said["unit"] == TOKENS
+    mean_per_s = per_second(said["traffic"], "--traffic") if said["traffic"] else None
+    peak_per_s = per_second(said["peak"], "--peak") if said["peak"] else None
+    if mean_per_s and peak_per_s and peak_per_s < mean_per_s * (1 - _SAME_RATE):
+        raise BadSetting(
+            f"--peak {said['peak']} is below the mean of {mean_per_s:.4g}/s",
+            mend="give the highest rate, or leave it out",
+        )
     return Demand(
-        per_day=per_second(said["traffic"], "--traffic") * SECONDS_PER_DAY if said["traffic"] else None,
-        peak_per_s=per_second(said["peak"], "--peak") if said["peak"] else None, utilisation=said["utilisation"],
+        per_day=None if mean_per_s is None else mean_per_s * SECONDS_PER_DAY, peak_per_s=peak_per_s, utilisation=said["utilisation"],
         per=PER_MILLION if is_tokens else PER_THOUSAND, unit="million tokens" if is_tokens else "1k predictions",
     )  # fmt: skip
 

@@ -48,6 +48,16 @@ def test_replicas_are_whole_and_the_peak_must_fit():
     assert float(twice) == pytest.approx(48 / 86.4)
 
 
+@pytest.mark.parametrize(
+    ("basis", "peak_per_s", "replicas"), [("stated", None, 1), ("stated", 9000.0, None), ("measured", None, None)]
+)
+def test_one_replica_is_not_supposed_to_take_a_peak_or_to_keep_a_limit(basis, peak_per_s, replicas):
+    unknown = Option(name="a", usd_per_hour=Decimal(1), basis=basis)
+    found = infra(unknown, Demand(per_day=40e6, peak_per_s=peak_per_s))
+    assert found.replicas == replicas
+    assert (found.usd is None) == (replicas is None) == bool(found.why_not)
+
+
 def test_a_price_per_call_needs_no_machine():
     api = Option(name="api", usd_per_unit=Decimal("0.002"), quality=0.9)
     assert infra(api, Demand()).usd == Decimal("2.000")

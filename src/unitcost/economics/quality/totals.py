@@ -32,7 +32,8 @@ def infra(option: Option, demand: Demand) -> Infra:
     Notes
     -----
     With traffic: ``replicas * usd_per_hour * 24 / (per_day / per)`` where ``replicas = ceil(peak / per_s)``, at least one:
-    a replica is rented whole. Without: ``usd_per_hour / (per_s * 3600 * utilisation / per)``. What a unit costs besides is
+    a replica is rented whole. One replica is supposed where no throughput is told, unless a peak or a latency limit must
+    fit into it. Without: ``usd_per_hour / (per_s * 3600 * utilisation / per)``. What a unit costs besides is
     added.
     """
     found = _served(option, demand)
@@ -103,6 +104,8 @@ def _for_traffic(option: Option, demand: Demand, usd_per_hour: Decimal) -> Infra
     per_day = demand.per_day or 0.0
     if per_day <= 0:
         return Infra(usd=None, replicas=None, why_not="no useful unit")
+    if not option.per_s and (demand.peak_per_s is not None or option.basis == "measured"):
+        return Infra(usd=None, replicas=None, why_not="no rate inside the limits is known, so nor are its replicas")
     peak_per_s = demand.peak_per_s or per_day / SECONDS_PER_DAY
     replicas = max(1, math.ceil(peak_per_s / option.per_s - 1e-9)) if option.per_s else 1
     hours = money.multiply(Decimal(replicas), Decimal(HOURS_PER_DAY))
