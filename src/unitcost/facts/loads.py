@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: `cut`: the answer began and was not finished. `refused`: the server answered with an error.
-Fate = Literal["ok", "refused", "timeout", "cut", "failed"]
+Fate = Literal["ok", "refused", "timeout", "cut", "failed", "unsent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import pytest
 
 from unitcost.economics.quality.loads import is_inside, summary
 from unitcost.errors import BadFile, UnitcostError
-from unitcost.facts.loads import Reply
+from unitcost.facts.loads import Reply, Sample
 from unitcost.measure.load.arrivals import from_trace, poisson, steady
 from unitcost.measure.load.driving import closed_loop, open_loop
 from unitcost.measure.load.searching import Asked, search
@@ -80,8 +80,28 @@ def test_a_server_that_answers_nothing_ends_the_run():
         return Reply()
 
     samples = run(open_loop(steady(100, 1000), send, timeout_s=5.0, most_unanswered=50))
-    assert len(samples) == 50
-    assert {sample.fate for sample in samples} == {"timeout"}
+    assert [sample.fate for sample in samples] == ["timeout"] * 50 + ["unsent"] * (100_000 - 50)
+    assert summary(samples).error_share == 1
+
+
+def test_a_queue_that_only_grows_is_outside_although_all_that_was_sent_came_in_time():
+    samples = run(open_loop(steady(1000, 20), OneWorker(freeze_at_s=1e9).send, timeout_s=30, most_unanswered=1_000))
+    sent = [sample for sample in samples if sample.fate != "unsent"]
+    assert max(sample.latency_s for sample in sent) < 3.1
+    assert {sample.fate for sample in sent} == {"ok"}
+    found = summary(samples, target_s=5.0)
+    assert found.rate_per_s == pytest.approx(1000, rel=1e-3)
+    assert not is_inside(found, "p99", 5.0)
+
+
+@pytest.mark.parametrize(("failed", "kept"), [(0, {"p50", "p99", "p999"}), (8, {"p50", "p99"}), (60, set())])
+def test_a_request_that_failed_soon_was_too_slow_all_the_same(failed: int, kept: set[str]):
+    samples = [
+        Sample(due_s=n / 100, sent_s=n / 100, ended_s=n / 100 + 0.01, fate="refused" if n < failed else "ok")
+        for n in range(5_000)
+    ]
+    found = summary(samples)
+    assert {name for name in ("p50", "p99", "p999") if is_inside(found, name, 10.0)} == kept
 
 
 def test_the_warm_up_is_left_out():

@@ -43,6 +43,15 @@ def test_a_stream_is_counted_and_agrees_with_what_the_server_did():
     assert dict(found.between_tokens)["p50"].latency_s == pytest.approx(sorted(truth.between_s)[5], rel=0.5)
 
 
+def test_a_null_where_an_error_would_stand_is_none():
+    async def handler(_: web.Request) -> web.Response:
+        part = 'data: {"error": null, "choices": [{"delta": {"content": "a"}}]}\n\n'
+        return web.Response(text=2 * part + "data: [DONE]\n\n", content_type="text/event-stream")
+
+    samples = measured(handler, "openai")
+    assert {(sample.fate, sample.tokens) for sample in samples} == {("ok", 2)}
+
+
 def test_a_stream_that_breaks_off_keeps_what_came():
     samples = measured(openai(Truth(), first_s=0.0, between_s=0.001, tokens=5, break_after=3), "openai")
     assert {sample.fate for sample in samples} == {"cut"}

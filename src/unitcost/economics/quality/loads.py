@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unitcost.economics.quality.tails import Tail, percentile, tail
+from unitcost.economics.quality.tails import Tail, misses_allowed, percentile, tail
 from unitcost.facts.loads import Sample
 
 #: A generator that is later than this part of the target measures itself.
@@ -93,12 +93,15 @@ def summary(samples: Sequence[Sample], *, warm_up_s: float = 0.0, target_s: floa
 
 
 def is_inside(found: LoadSummary, name: str, limit_s: float) -> bool:
-    """Whether a run is valid, proves its percentile, keeps the limit, and has few enough errors."""
+    """Whether a run is valid, proves its percentile, keeps the limit, and has few enough errors.
+
+    A request that failed is slower than any limit, however soon it failed.
+    """
     late = found.latency(name)
-    return (
-        not found.why_invalid and late is not None and late.bound_s is not None and late.bound_s <= limit_s
-        and found.error_share <= ERROR_SHARE
-    )  # fmt: skip
+    if found.why_invalid or late is None or late.bound_s is None or late.bound_s > limit_s:
+        return False
+    failed = found.requests - dict(found.fates).get("ok", 0)
+    return found.error_share <= ERROR_SHARE and failed <= (misses_allowed(late.share, found.requests) or 0)
 
 
 def _why_invalid(delay_s: float, target_s: float) -> str:

@@ -31,7 +31,7 @@ async def open_loop(
     timeout_s
         Patience with one request, from when it was due. [s]
     most_unanswered
-        Where to stop: what is due later is not sent and not counted.
+        Where to stop: what is due later is not sent, and counts as not answered.
 
     Notes
     -----
@@ -46,6 +46,7 @@ async def open_loop(
             wait_s = begun + due - loop.time()
             await asyncio.sleep(max(0.0, wait_s))
             if len(running) >= most_unanswered:
+                samples += [_unsent(later, timeout_s, most_unanswered) for later in due_s[number:]]
                 break
             task = asyncio.create_task(_one(number, due, begun, send, timeout_s, samples))
             running.add(task)
@@ -53,6 +54,11 @@ async def open_loop(
         if running:
             await asyncio.gather(*running)
     return sorted(samples, key=lambda sample: sample.due_s)
+
+
+def _unsent(due_s: float, timeout_s: float, unanswered: int) -> Sample:
+    why = f"not sent: {unanswered:,} requests were unanswered"
+    return Sample(due_s=due_s, sent_s=due_s, ended_s=due_s + timeout_s, fate="unsent", why=why)
 
 
 async def closed_loop(workers: int, send: Send, *, duration_s: float, timeout_s: float) -> list[Sample]:

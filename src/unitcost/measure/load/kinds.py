@@ -240,7 +240,7 @@ async def _read_openai(response: aiohttp.ClientResponse) -> Reply:
             event = json.loads(data)
         except json.JSONDecodeError:
             return Reply(fate="refused", why=_short(f"a part of the stream is not JSON: {data}"))
-        if "error" in event:
+        if event.get("error"):  # some servers write null beside each part
             return Reply(fate="refused", why=_short(str(event["error"])), first_s=first, last_s=last, tokens=parts)
         if _has_text(event):
             last = clock()
