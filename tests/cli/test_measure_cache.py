@@ -92,3 +92,30 @@ def test_what_is_wrong_is_said(log: str, arguments: tuple[str, ...], message: st
     done = CliRunner().invoke(cli, ["measure", "cache", log, *arguments])
     assert done.exit_code in (1, 2)
     assert message in done.output
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('{"request": "a", "t": 1}\n{"t": 2}\n', "request of row 2 is empty"),
+        ('{"request": "a", "t": 1}\n{"request": " ", "t": 2}\n', "request of row 2 is empty"),
+        ('{"request": "a", "t": 1}\n{"request": "a"}\n', "None is no time"),
+        ('{"request": "a", "t": "inf"}\n', "'inf' is no time"),
+        ('{"hash_ids": [1]}\n{"hash_ids": 5}\n', "hash_ids of row 2 is no list"),
+    ],
+)
+def test_a_row_that_lacks_something_is_named(lines: str, words: str, tmp_path: Path):
+    (tmp_path / "log.jsonl").write_text(lines)
+    assert words in run(str(tmp_path / "log.jsonl"), code=1).output
+
+
+def test_a_version_that_only_later_rows_tell_is_part_of_the_key(tmp_path: Path):
+    (tmp_path / "log.jsonl").write_text('{"request": "a"}\n{"request": "a", "model": "v2"}\n')
+    assert hits(str(tmp_path / "log.jsonl")) == [0, 0]
+
+
+@pytest.mark.parametrize("vectors", [{}, {"v": np.full((6, 1), "a")}])
+def test_embeddings_that_are_none_are_named(log: str, vectors: dict[str, np.ndarray], tmp_path: Path):
+    np.savez(tmp_path / "v.npz", **vectors)
+    asked = (log, "--answer", "said", "--near", "0.9", "--embeddings", str(tmp_path / "v.npz"))
+    assert "v.npz" in run(*asked, code=1).output

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -119,6 +120,11 @@ def measure_cache(ask: CacheAsk) -> CacheAnswer:
 
 def _of_blocks(ask: CacheAsk, rows: Sequence[Mapping[str, Any]]) -> CacheAnswer:
     """A log that tells blocks of prompts by hashes."""
+    odd = next((place for place, row in enumerate(rows) if not isinstance(row.get(BLOCKS), list)), None)
+    if odd is not None:
+        raise BadFile(
+            f"{BLOCKS} of row {odd + 1:,} is no list", where=str(ask.log), mend="give the blocks of each prompt"
+        )
     found = prefix_hits([tuple(row[BLOCKS]) for row in rows], ask.sizes)
     return CacheAnswer(
         ask=ask, requests=len(rows), key_columns=(BLOCKS,), exact=None, prefixes=found, near=(), savings_usd_per_1k=(),
@@ -132,12 +138,20 @@ def _of_requests(ask: CacheAsk, rows: list[dict[str, Any]]) -> CacheAnswer:
         raise BadFile(
             "has no column with requests", where=str(ask.log), mend=f"name it with --key, or one of: {', '.join(KEYS)}"
         )
+    empty = next((place for place, row in enumerate(rows) if not _cell(row, name).strip()), None)
+    if empty is not None:
+        raise BadFile(
+            f"{name} of row {empty + 1:,} is empty",
+            where=str(ask.log),
+            mend="leave rows without a request out: all would be hits",
+        )
     at_s = moments(rows, ask.log)
     order = sorted(range(len(rows)), key=lambda place: at_s[place])
     rows = [rows[place] for place in order]
-    parts = [part for part in (*VERSIONS, *TENANTS) if part in rows[0]]
-    texts = [NORMALISATIONS[ask.normalise](str(row[name])) for row in rows]
-    keys = [(*(str(row[part]) for part in parts), text) for row, text in zip(rows, texts, strict=True)]
+    told = {part for row in rows for part in row}
+    parts = [part for part in (*VERSIONS, *TENANTS) if part in told]
+    texts = [NORMALISATIONS[ask.normalise](_cell(row, name)) for row in rows]
+    keys = [(*(_cell(row, part) for part in parts), text) for row, text in zip(rows, texts, strict=True)]
     lookups = [Lookup(at_s=at_s[place], key=key) for place, key in zip(order, keys, strict=True)]
     exact = hit_table(lookups, ask.sizes, ask.ages_s)
     prefixes = None if _is_number(texts[0]) else prefix_hits([_blocks(key) for key in keys], ask.sizes)
@@ -147,6 +161,12 @@ def _of_requests(ask: CacheAsk, rows: list[dict[str, Any]]) -> CacheAnswer:
         savings_usd_per_1k=_savings(ask, exact, near, at_s[order[-1]] - at_s[order[0]]),
         notes=_prefix_note(prefixes) if prefixes else (),
     )  # fmt: skip
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    """What a row has in a column, as text; empty where it has nothing."""
+    found = row.get(name)
+    return "" if found is None else str(found)
 
 
 def _blocks(key: Sequence[str]) -> list[tuple[str, ...]]:
@@ -174,25 +194,27 @@ def _near(
     vectors: Any = points
     if ask.embeddings is not None:
         vectors, similarity = _vectors(ask.embeddings, len(rows))[list(order)][:count], cosine
-    said = np.array([str(row[ask.answer]) for row in rows[:count]])
-    truth = np.array([str(row[ask.truth]) for row in rows[:count]]) if ask.truth else None
-    owners = ["\0".join(str(row[part]) for part in parts) for row in rows[:count]]
+    said = np.array([_cell(row, ask.answer) for row in rows[:count]])
+    truth = np.array([_cell(row, ask.truth).strip() for row in rows[:count]]) if ask.truth else None
+    owners = ["\0".join(_cell(row, part) for part in parts) for row in rows[:count]]
     return tuple(near_hits(vectors, similarity, level, said, truth, owners) for level in ask.thresholds)
 
 
 def _vectors(path: Path, requests: int) -> Any:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            found = stored[stored.files[0]] if hasattr(stored, "files") else stored
-    except (OSError, ValueError) as error:
+        stored = np.load(path, allow_pickle=False)
+        found = stored if isinstance(stored, np.ndarray) else stored[stored.files[0]]
+    except (OSError, ValueError, EOFError, IndexError, BadZipFile) as error:
         raise BadFile(f"cannot be read as npz: {error}", where=str(path), mend="save it with numpy.savez") from error
+    if found.dtype.kind not in "iuf":
+        raise BadFile(f"holds {found.dtype}, no numbers", where=str(path), mend="save vectors of numbers")
     if found.ndim != 2 or len(found) != requests:
         raise BadFile(
             f"holds {found.shape} for {requests:,} requests",
             where=str(path),
             mend="give one vector per request, in the order of the log",
         )
-    return unit_vectors(np.asarray(found, dtype=np.float32))
+    return unit_vectors(np.asarray(found, dtype=np.float64)).astype(np.float32)
 
 
 def _savings(

@@ -39,6 +39,12 @@ def test_a_hit_takes_the_nearest_and_says_how_often_it_is_wrong():
     assert 0.0 < found.changed_low < 0.5 < found.changed_high < 1.0
 
 
+def test_a_hit_whose_right_answer_nobody_knows_is_not_judged():
+    points = unit_vectors(np.array([[1.0, 0.0], [1.0, 0.1], [1.0, 0.2]]))
+    found = near_hits(points, cosine, 0.9, ANSWERS, np.array(["x", "", "y"]))
+    assert (found.hits, found.judged, found.wrong) == (2, 1, 1)
+
+
 def test_only_what_was_computed_is_stored_so_answers_do_not_drift():
     points = unit_vectors(np.array([[1.0, 0.0], [1.0, 0.45], [1.0, 1.0]]))  # 24 and 45 degrees off
     assert near_hits(points, cosine, 0.9, ANSWERS).served.tolist() == [0, 0, 2]

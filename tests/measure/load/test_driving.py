@@ -161,6 +161,13 @@ def test_traces_give_moments(tmp_path: Path):
     csv_file = tmp_path / "a.csv"
     csv_file.write_text("TIMESTAMP,x\n2023-11-16 18:15:46.6805900,1\n2023-11-16 18:15:50.6805900,1\n")
     assert from_trace(csv_file, speed=2) == pytest.approx([0, 2.0])
+    csv_file.write_text(
+        "t\n2024-01-01T01:00:00.123456+01:00\n2024-01-01T00:00:02.123456\n2023-12-31T20:00:05.123456-04:00\n"
+    )
+    assert from_trace(csv_file) == pytest.approx([0, 2.0, 5.0])
+    csv_file.write_text("t\n1\nnan\n")
+    with pytest.raises(BadFile, match="'nan' is no time"):
+        from_trace(csv_file)
     lines = tmp_path / "b.jsonl"
     lines.write_text('{"timestamp": 1000}\n{"timestamp": 4000}\n')
     assert from_trace(lines, duration_s=2) == [0.0]

@@ -125,7 +125,7 @@ def near_hits(
     answers
         What the model answers to each request when it is asked.
     truth
-        What is right, or None when that is not known.
+        What is right, or None when that is not known; an empty text where it is not known of one request.
     tenants
         Who asks; nobody gets an answer that was computed for somebody else.
     """
@@ -167,8 +167,9 @@ def _counted(
 ) -> NearHits:
     hit = served != np.arange(len(served))
     hits, changed = int(hit.sum()), int((answers[served] != answers)[hit].sum())
-    wrong = 0 if truth is None else int((answers[served] != truth)[hit].sum())
-    judged = 0 if truth is None else hits
+    known = hit & (truth != "") if truth is not None else np.zeros(len(served), np.bool_)
+    wrong = 0 if truth is None else int((answers[served] != truth)[known].sum())
+    judged = int(known.sum())
     changed_low, changed_high = wilson(changed, hits)
     wrong_low, wrong_high = wilson(wrong, judged)
     return NearHits(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def moments(rows: Sequence[Row], path: Path) -> list[float]:
     name = column(rows, TIMES)
     if not name:
         return [float(place) for place in range(len(rows))]
-    times = [_moment(row[name], f"{path}:{place + 2}") for place, row in enumerate(rows)]
+    times = [_moment(row.get(name), f"{path}:{place + 2}") for place, row in enumerate(rows)]
     if path.suffix == ".jsonl" and name == "timestamp":  # LLM traces as JSON lines count milliseconds
         return [time / MILLISECONDS_PER_SECOND for time in times]
     return times
@@ -67,13 +68,21 @@ def moments(rows: Sequence[Row], path: Path) -> list[float]:
 
 def _moment(cell: object, where: str) -> float:
     try:
-        return float(str(cell))
+        moment = float(str(cell))
     except ValueError:
-        pass
+        moment = _of_iso(str(cell))
+    if not math.isfinite(moment):
+        raise BadFile(f"{cell!r} is no time", where=where, mend="write seconds, or ISO dates")
+    return moment
+
+
+def _of_iso(text: str) -> float:
+    """Seconds of an ISO date, in UTC where it tells no zone: the clock of this machine may jump; NaN where it is none."""
     try:
-        return datetime.fromisoformat(str(cell)[:26]).timestamp()
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise BadFile(f"{cell!r} is no time", where=where, mend="write seconds, or ISO dates") from None
+        return math.nan
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _count(rate_per_s: float, duration_s: float) -> int:
