@@ -117,6 +117,14 @@ def test_choose_and_confirm_judges_only_the_one_that_was_chosen(tmp_path: Path):
     assert {o["option"]: (o["verdict"] or {}).get("outcome") for o in found["options"]}["middle"] == "undecided"
 
 
+def test_a_mean_score_is_no_share_of_wrong_answers(two: str, tmp_path: Path):
+    items = tmp_path / "scores.csv"
+    items.write_text("item,large,small\n1,0.3,0.4\n2,0.5,0.6\n")
+    found = answer(two, "--traffic", "40e6/day", "--items", str(items), "--error-cost", "0.01")
+    assert found["cheapest"] is None
+    assert {o["ruled_out"][0]["by"] for o in found["options"]} == {"quality"}
+
+
 def test_tables_of_mlflow_and_a_function_of_the_user(two: str, tmp_path: Path):
     for name, said in (("large", ["a", "b"]), ("small", ["a", "c"])):
         data = {

@@ -48,5 +48,6 @@ class Verdict:
         """The answer as a sentence without its full stop."""
         said = f"loss {self.loss:+.4f} (at most {self.high:+.4f}) against a margin of {self.margin:.4f}, {self.items:,} items"
         if self.outcome == "undecided":
-            return f"undecided, needs {self.needs_more:,} more items: {said}"
+            needs = f", needs {self.needs_more:,} more items" if self.needs_more else ", not chosen to be confirmed"
+            return f"undecided{needs}: {said}"
         return f"{self.outcome}: {said}"

@@ -71,8 +71,9 @@ def compare(
             raise UnknownName("option with answers per item", limits.reference or options[0].name, items.answers)
         judged = metric_of(judging.metric, items)
         options = [with_quality(option, items, judged) for option in options]
-        limits = replace(limits, is_more_better=judged.sign > 0)
-    is_share = limits.is_share_right and (judged is None or judged.is_share_right)
+        is_share = limits.is_share_right and judged.is_share_right
+        limits = replace(limits, is_more_better=judged.sign > 0, is_share_right=is_share)
+    is_share = limits.is_share_right
     if is_share:
         _check_scale(options, limits, judging)
     options = _behind_caches(options, is_share=is_share, told=items.answers if items else ())
