@@ -14,10 +14,9 @@ from unitcost.errors import BadFile
 from unitcost.measure.anchors import SHAPES, SUITE
 from unitcost.measure.bench_run import KIND, SCHEMA
 from unitcost.measure.item_table import Items
+from unitcost.measure.result_shape import check_shape
 
 _NEEDED = ("machine", "data", "options", "anchors")
-_OPTION = ("name", "model", "runtime", "batch", "threads", "precision", "version")
-_TIMING = ("percentiles", "per_s", "quantiles_s", "min_s", "cpu_s_per_item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ def read_result(path: Path) -> ResultFile:
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise BadFile(
             f"is not JSON: {error}", where=str(path), mend="write it with `unitcost measure model --out`"
         ) from error
@@ -86,14 +85,8 @@ def read_result(path: Path) -> ResultFile:
 def _check_rows(found: dict[str, Any], path: Path) -> None:
     """Refuse rows that a session would not have written."""
     try:
-        for option in found["options"]:
-            if not option["failure"] and option.get("timing"):
-                _ = [option[name] for name in _OPTION], [option["timing"][name] for name in _TIMING]
-        for anchor in found["anchors"]:
-            if anchor.get("timing"):
-                _ = anchor["name"], anchor["runtime"], float(anchor["timing"]["percentiles"]["p50"]["latency_s"])
-        _ = found["machine"]["cpu"], found["data"]["sha256"]
-    except (KeyError, TypeError, ValueError) as error:
+        check_shape(found)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadFile(
             f"a part is missing or of another form: {error}",
             where=str(path),
