@@ -11,6 +11,9 @@ from unitcost.facts.arrivals import LengthQuantiles, RateCurve
 from unitcost.serving.traces import Floats, Ints, Trace
 from unitcost.units import SECONDS_PER_HOUR
 
+#: More requests than this are not drawn: they would not fit into the memory of a usual machine.
+MOST_REQUESTS = 50_000_000
+
 
 def constant(
     *, per_s: float, input_tokens: int, output_tokens: int, duration_s: float = SECONDS_PER_HOUR, seed: int = 0
@@ -69,7 +72,13 @@ def from_curve(
 
 
 def _arrivals(curve: RateCurve, scale: float, rng: np.random.Generator) -> Floats:
-    counts = rng.poisson(np.asarray(curve.per_s) * scale * curve.step_s)
+    expected = np.asarray(curve.per_s, np.float64) * scale * curve.step_s
+    if not expected.sum() <= MOST_REQUESTS:
+        raise BadSetting(
+            f"{expected.sum():,.0f} requests are more than can be played ({MOST_REQUESTS:,})",
+            mend="give a shorter --duration or a lower rate",
+        )
+    counts = rng.poisson(expected)
     begins = np.repeat(np.arange(len(counts)) * curve.step_s, counts)
     at = np.sort(begins + rng.uniform(0, curve.step_s, len(begins)))
     if not len(at):

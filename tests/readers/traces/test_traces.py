@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.serving.grids import grid
 
 from unitcost.errors import BadFile, BadSetting
+from unitcost.facts.arrivals import LengthQuantiles, RateCurve
 from unitcost.readers.traces import read
 from unitcost.readers.traces.servegen import read_quantiles, read_rates
 from unitcost.serving.arrivals import Finding, checked
@@ -142,6 +144,68 @@ def test_a_rate_curve_with_length_quantiles(shared_traces: Path) -> None:
     ]
     assert requests.input_tokens.mean() == pytest.approx(means[0], rel=0.15)
     assert requests.output_tokens.mean() == pytest.approx(means[1], rel=0.15)
+
+
+def test_a_rate_curve_in_another_encoding_or_packed(tmp_path: Path) -> None:
+    plain = b"t,rate,where\n0,1,Z\xfcrich\n600,2,Z\xfcrich\n"
+    (tmp_path / "latin.csv").write_bytes(plain)
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(plain))
+    assert (
+        list(read_rates(tmp_path / "latin.csv").per_s) == list(read_rates(tmp_path / "packed.csv.gz").per_s) == [1, 2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("t,rate\n0,1\n600,nan\n", "`rate` is 'nan'"),
+        ("t,rate\n0,1\n600,inf\n", "`rate` is 'inf'"),
+        ("t,rate\n0,1\n600,-1\n", "below zero"),
+        ("t,rate\n0,1\n", "fewer than two rows"),
+        ("t,rate\n0,1\n600,1\n1800,1\n", "not equal"),
+        ("", "empty"),
+    ],
+)
+def test_a_rate_curve_that_cannot_be(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(BadFile, match=what):
+        read_rates(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("client,field,mean,q50,q100\na,input_tokens,5,1,nan\n", "`q100` is 'nan'"),
+        ("client,field,mean,q50,q100\na,input_tokens,5,9,1\n", "fall"),
+        ("client,field,mean,q100,q50\na,input_tokens,5,1,9\n", "fall"),
+        ("client,field,mean,q50,q300\na,input_tokens,5,1,9\n", "fall"),
+        ("client,field,mean,q50,q100\na,input_tokens,5,-1,9\n", "below zero"),
+        ("client,field,mean,q50,q100\n", "no row"),
+    ],
+)
+def test_lengths_that_cannot_be(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(BadFile, match=what):
+        read_quantiles(written(tmp_path, text))
+
+
+def test_a_set_of_lengths_that_is_not_there(tmp_path: Path) -> None:
+    text = "set,client,field,mean,q50,q100\nchat,a,input_tokens,5,1,9\n"
+    with pytest.raises(BadFile, match="no row of the set 'code'"):
+        read_quantiles(written(tmp_path, text), group="code")
+
+
+@pytest.mark.parametrize("rate", [1e9, float("inf"), float("nan")])
+def test_more_requests_than_can_be_drawn(rate: float) -> None:
+    with pytest.raises(BadSetting, match="requests"):
+        from_curve(
+            RateCurve(name="flood", step_s=3600, per_s=[rate]),
+            *[[LengthQuantiles(client="a", field=side, mean=1, shares=[1.0], tokens=[1])] for side in ("in", "out")],
+        )
+
+
+def test_line_ends_of_an_old_mac(tmp_path: Path) -> None:
+    text = "timestamp,input_tokens,output_tokens\r0,10,5\r2,11,6\r"
+    requests, _ = checked(read(written(tmp_path, text)))
+    assert requests.input_tokens.tolist() == [10, 11]
 
 
 def test_a_constant_rate() -> None:

@@ -25,7 +25,7 @@ _NAMED = ("key", "tenant", "model")
 
 def names_of(head: str) -> tuple[str, ...]:
     """Names of the header."""
-    line = head.partition("\n")[0].strip()
+    line = re.split(r"[\r\n]", head.lstrip(), maxsplit=1)[0].strip()
     return tuple(next(csv.reader([line], delimiter=_delimiter(line)), []))
 
 
