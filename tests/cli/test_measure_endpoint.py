@@ -66,6 +66,24 @@ def test_an_endpoint_that_answers_nothing_is_an_error_with_its_reason(handler, f
     assert only["reasons"]
 
 
+def test_a_search_without_time_for_a_run_says_so_beside_its_page(tmp_path: Path):
+    page = tmp_path / "page.html"
+    terms = ("--search", "--slo", "p99=2s", "--budget", "10s")
+    with running(openai(Truth(), first_s=0.02, between_s=0.002, tokens=2)) as base:
+        done = run(f"{base}/v1/chat/completions", "--kind", "openai", "--model", "m", *terms, "--html", str(page))
+    assert done.exit_code == 1
+    assert page.exists()
+    assert done.stdout == ""
+    assert "! no rate is known to keep the target: the next run, 20 s at 38.06/s, would pass the budget" in done.stderr
+
+
+def test_nothing_answered_is_said_before_anything_of_the_generator():
+    with running(failing()) as base:
+        done = run(base, *BRIEF)
+    assert done.exit_code == 1
+    assert "! 20/s: nothing was answered: " in done.stderr
+
+
 def test_a_target_that_is_missed_is_exit_code_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(loads, "OWN_DELAY_SHARE", 1e9)  # however busy this machine is
     body = tmp_path / "body.json"

@@ -104,11 +104,12 @@ def deliver(kind: str, data: Mapping[str, Any], page: PlanPage, *, as_json: bool
     if as_json:
         output.print_json({"schema_version": _SCHEMA, "kind": kind, **data})
         return
-    if html:
-        return
-    output.print_paragraph(f"{page.title} · {page.subtitle}" if page.subtitle else page.title)
+    if not html:
+        output.print_paragraph(f"{page.title} · {page.subtitle}" if page.subtitle else page.title)
     for message in page.messages:
         say(f"! {message}")
+    if html:
+        return
     for tile in page.tiles:
         output.print_paragraph(f"{tile.name}: {tile.value}" + (f" ({tile.beside})" if tile.beside else ""))
     for section in page.sections:

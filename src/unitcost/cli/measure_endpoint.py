@@ -14,7 +14,11 @@ from unitcost.cli.options import FilePath, text_option, warn_option
 @click.command("endpoint")
 @click.argument("url")
 @click.option("--kind", default="http", show_default=True, help="http, openai (streaming) or kserve-v2.")
-@text_option("--rate", metavar="RATE", help="Open loop at this rate, such as 200/s; a search begins there.")
+@text_option(
+    "--rate",
+    metavar="RATE",
+    help="Open loop at this rate, such as 200/s; a search begins there.  [default of a search: as low as --budget allows]",
+)
 @click.option("--trace", type=FilePath(exists=True, dir_okay=False), help="Open loop at the moments of a log.")
 @click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, help="How much faster than the trace.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Closed loop of so many callers, to compare with.")

@@ -36,6 +36,8 @@ def deliver(kind: str, plan: Any, page: PlanPage, *, as_json: bool, html: Path |
 
         html.write_text(as_html(page), encoding="utf-8")
         click.echo(f"wrote {html}", err=True)
+        if not as_json:
+            _say_messages(page)
     if as_json:
         from unitcost.cli.output import print_json
         from unitcost.jobs.plan_words import as_data
@@ -49,11 +51,17 @@ def print_page(page: PlanPage) -> None:
     """Print a page for people; what they must know first goes to standard error."""
     from unitcost.cli import output
 
-    click.echo(f"{page.title} · {page.subtitle}")
-    for message in page.messages:
-        output.say(f"! {message}", err=True)
+    output.print_paragraph(f"{page.title} · {page.subtitle}")
+    _say_messages(page)
     for tile in page.tiles:
         beside = f" ({tile.beside})" if tile.beside else ""
         output.print_paragraph(f"{tile.name}: {tile.value}{beside}")
     for section in page.sections:
         output.print_section(section)
+
+
+def _say_messages(page: PlanPage) -> None:
+    from unitcost.cli import output
+
+    for message in page.messages:
+        output.say(f"! {message}", err=True)

@@ -17,7 +17,7 @@ from unitcost.jobs.bench_words import percentile_share
 from unitcost.measure.load.arrivals import from_trace, poisson, steady
 from unitcost.measure.load.driving import closed_loop, open_loop
 from unitcost.measure.load.kinds import Client, Target, kserve_body, read_bodies, target
-from unitcost.measure.load.searching import Asked, Found, search
+from unitcost.measure.load.searching import Asked, Found, first_rate, search
 
 #: Latency target of a search that names none.
 _NO_TARGET = "a search needs a target"
@@ -31,7 +31,7 @@ class EndpointAsk:
     ----------
     rate_per_s, trace, concurrency
         One of them: an open loop at a rate [1/s], an open loop along a trace, or a closed loop of so many callers.
-        `rate_per_s` is where a search begins.
+        `rate_per_s` is where a search begins; without it at the lowest rate that the budget has time to prove.
     is_search
         Whether the highest rate inside the target is searched for.
     is_steady
@@ -170,9 +170,10 @@ async def _searched(ask: EndpointAsk, client: Client, said: Callable[[str], None
         said(f"{rate_per_s:.4g}/s: {name} {late.latency_s if late else float('nan'):.4f} s")
         return found
 
+    share = percentile_share(name)
     wanted = Asked(
-        percentile=name, share=percentile_share(name), limit_s=limit_s, first_per_s=ask.rate_per_s or 1.0,
-        step_s=ask.duration_s, budget_s=ask.budget_s,
+        percentile=name, share=share, limit_s=limit_s, step_s=ask.duration_s, budget_s=ask.budget_s,
+        first_per_s=ask.rate_per_s or first_rate(share, ask.duration_s, ask.budget_s),
     )  # fmt: skip
     found = await search(load, wanted)
     runs = tuple((f"{rate:.4g}/s", run) for rate, run in found.runs)

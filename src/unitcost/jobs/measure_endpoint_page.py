@@ -26,11 +26,20 @@ def endpoint_page(answer: EndpointAnswer) -> PlanPage:
     if answer.usd_per_1k is not None:
         tiles.append(PlanTile(name="USD per 1k requests", value=amount(answer.usd_per_1k)))
     target = f", {ask.slo[0]} at most {ask.slo[1] * MILLISECONDS_PER_SECOND:g} ms" if ask.slo else ""
-    messages = [f"{words}: {run.why_invalid}" for words, run in answer.runs if run.why_invalid]
+    messages = [why for words, run in answer.runs if (why := _why_not(words, run))]
+    if answer.found is not None and answer.found.highest_per_s is None:
+        messages.append(f"no rate is known to keep the target: {answer.found.why_stopped}; give --budget or --rate")
     return PlanPage(
         title="Endpoint", subtitle=f"{ask.url}{target}", tiles=tuple(tiles), messages=tuple(messages),
         sections=tuple(s for s in (_runs(answer), _tokens(answer), _errors(answer)) if s),
     )  # fmt: skip
+
+
+def _why_not(words: str, run: LoadSummary) -> str:
+    """Why a run says nothing of the endpoint; empty: it does."""
+    if run.requests and run.error_share == 1:
+        return f"{words}: nothing was answered: {'; '.join(run.reasons[:1]) or 'see the errors'}"
+    return f"{words}: {run.why_invalid}" if run.why_invalid else ""
 
 
 def endpoint_data(answer: EndpointAnswer) -> dict[str, Any]:

@@ -14,6 +14,8 @@ _CLOSE = 0.05
 _LEAST_SHARE = 2.0**-10
 #: A run has so many more samples than a percentile needs.
 _SPARE = 1.15
+#: Share of the budget that the run at the first rate may take, where no rate is asked for.
+_FIRST_SHARE = 1 / 6
 #: Puts load of a rate on for a time, and sums it up: (rate, duration) -> summary.
 Load = Callable[[float, float], Awaitable[LoadSummary]]
 
@@ -105,7 +107,7 @@ async def _try(load: Load, rate_per_s: float, asked: Asked, left_s: float) -> li
 def _why_stop(tried: Sequence[LoadSummary], rate_per_s: float, asked: Asked, inside: float | None) -> str:
     if not tried:
         took_s = duration_s(rate_per_s, asked)
-        return f"the next run of {took_s:.0f} s would pass the budget of {asked.budget_s:.0f} s"
+        return f"the next run, {took_s:.0f} s at {rate_per_s:.4g}/s, would pass the budget of {asked.budget_s:.0f} s"
     if all(found.why_invalid for found in tried):
         return f"at {rate_per_s:.4g}/s {tried[-1].why_invalid}"
     if inside is None and rate_per_s <= asked.first_per_s * _LEAST_SHARE:
@@ -116,6 +118,22 @@ def _why_stop(tried: Sequence[LoadSummary], rate_per_s: float, asked: Asked, ins
 def duration_s(rate_per_s: float, asked: Asked) -> float:
     """How long a rate is run, warm-up left out. [s]."""
     return max(asked.step_s, samples_needed(asked.share, 1) * _SPARE / rate_per_s)
+
+
+def first_rate(share: float, step_s: float, budget_s: float) -> float:
+    """Rate to begin with where none is asked for. [1/s].
+
+    The lowest rate whose run proves the percentile in a sixth of the budget: from a lower one the first run alone would pass
+    the budget, from a much higher one a slow endpoint would stand in its own queue for half of it.
+
+    Parameters
+    ----------
+    share
+        Percentile of the target, such as 0.99.
+    step_s, budget_s
+        Shortest run, and time for all runs. [s]
+    """
+    return samples_needed(share, 1) * _SPARE / max(step_s, budget_s * _FIRST_SHARE)
 
 
 def _is_close(inside: float | None, outside: float | None) -> bool:
