@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,13 @@ from typing import Any
 from unitcost.economics.quality.loads import LoadSummary, is_inside, summary
 from unitcost.economics.quality.totals import infra
 from unitcost.errors import BadSetting
+from unitcost.facts.loads import Sample
 from unitcost.facts.options import Demand, Option
 from unitcost.jobs.bench_words import percentile_share
 from unitcost.measure.load.arrivals import from_trace, poisson, steady
-from unitcost.measure.load.driving import closed_loop, open_loop
+from unitcost.measure.load.driving import closed_loop, is_stopped, open_loop
 from unitcost.measure.load.kinds import Client, Target, kserve_body, read_bodies, target
-from unitcost.measure.load.searching import Asked, Found, first_rate, search
+from unitcost.measure.load.searching import INTERRUPTED, Asked, Found, first_rate, search
 
 #: Latency target of a search that names none.
 _NO_TARGET = "a search needs a target"
@@ -87,8 +90,9 @@ class EndpointAnswer:
 
     @property
     def is_usable(self) -> bool:
-        """Whether any run counts and anything was answered."""
-        return any(not run.why_invalid and run.error_share < 1 for _, run in self.runs)
+        """Whether any run counts, anything was answered, and nobody broke a search off."""
+        is_whole = self.found is None or self.found.why_stopped != INTERRUPTED
+        return is_whole and any(not run.why_invalid and run.error_share < 1 for _, run in self.runs)
 
     @property
     def is_inside(self) -> bool:
@@ -137,24 +141,37 @@ async def _measure(ask: EndpointAsk, asked: Target, said: Callable[[str], None])
             body = kserve_body(await client.metadata(), ask.batch)
             asked = target(ask.url, ask.kind, [body], headers=dict(ask.headers))
     async with Client(asked) as client:
+        _stop_on_terminate()
         if ask.is_search:
             return await _searched(ask, client, said)
         words, found = await _one_run(ask, client)
         return EndpointAnswer(ask=ask, runs=((words, found),), usd_per_1k=_usd(ask, found), notes=_closed_note(ask))
 
 
+def _stop_on_terminate() -> None:
+    """A request to terminate ends the run as Ctrl-C does, where signals can be handled: what is known is told."""
+    task = asyncio.current_task()
+    if task is not None:
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def _summed(samples: Sequence[Sample], ask: EndpointAsk) -> LoadSummary:
+    found = summary(samples, warm_up_s=ask.warm_up_s, target_s=ask.slo[1] if ask.slo else None)
+    return replace(found, why_invalid=INTERRUPTED) if is_stopped() else found
+
+
 async def _one_run(ask: EndpointAsk, client: Client) -> tuple[str, LoadSummary]:
     whole_s = ask.warm_up_s + ask.duration_s
-    target_s = ask.slo[1] if ask.slo else None
     if ask.concurrency is not None:
         samples = await closed_loop(ask.concurrency, client.send, duration_s=whole_s, timeout_s=ask.timeout_s)
-        return f"closed loop, {ask.concurrency} callers", summary(samples, warm_up_s=ask.warm_up_s, target_s=target_s)
+        return f"closed loop, {ask.concurrency} callers", _summed(samples, ask)
     if ask.trace is not None:
         due, words = from_trace(ask.trace, speed=ask.speed, duration_s=whole_s), f"trace {ask.trace.name}"
     else:
         due, words = _due(ask, ask.rate_per_s or 0.0, whole_s), f"{ask.rate_per_s:g}/s"
     samples = await open_loop(due, client.send, timeout_s=ask.timeout_s)
-    return words, summary(samples, warm_up_s=ask.warm_up_s, target_s=target_s)
+    return words, _summed(samples, ask)
 
 
 async def _searched(ask: EndpointAsk, client: Client, said: Callable[[str], None]) -> EndpointAnswer:
@@ -163,9 +180,7 @@ async def _searched(ask: EndpointAsk, client: Client, said: Callable[[str], None
 
     async def load(rate_per_s: float, duration_s: float) -> LoadSummary:
         due = _due(ask, rate_per_s, ask.warm_up_s + duration_s)
-        found = summary(
-            await open_loop(due, client.send, timeout_s=ask.timeout_s), warm_up_s=ask.warm_up_s, target_s=limit_s
-        )
+        found = _summed(await open_loop(due, client.send, timeout_s=ask.timeout_s), ask)
         late = found.latency(name)
         said(f"{rate_per_s:.4g}/s: {name} {late.latency_s if late else float('nan'):.4f} s")
         return found

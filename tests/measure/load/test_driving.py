@@ -12,7 +12,7 @@ from unitcost.errors import BadFile, UnitcostError
 from unitcost.facts.loads import Reply, Sample
 from unitcost.measure.load.arrivals import from_trace, poisson, steady
 from unitcost.measure.load.driving import closed_loop, open_loop
-from unitcost.measure.load.searching import Asked, duration_s, first_rate, search
+from unitcost.measure.load.searching import INTERRUPTED, Asked, duration_s, first_rate, search
 
 from .virtual_time import run
 
@@ -158,6 +158,39 @@ def test_the_first_rate_of_a_search_leaves_time_for_further_ones(share: float, s
     assert duration_s(first, asked) == pytest.approx(max(step_s, budget_s / 6))
     # 662 samples prove a p99 with one miss, and the run has 15 % to spare
     assert first_rate(0.99, 20, 600) == pytest.approx(662 * 1.15 / 100)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_run_that_is_stopped_gives_what_is_over_by_then(is_open: bool):
+    async def main():
+        server = OneWorker(freeze_at_s=1e9)
+        if is_open:
+            task = asyncio.create_task(open_loop(steady(100, 1000), server.send, timeout_s=5))
+        else:
+            task = asyncio.create_task(closed_loop(1, server.send, duration_s=1000, timeout_s=5))
+        await asyncio.sleep(5.0)
+        task.cancel()
+        return await task
+
+    samples = run(main())
+    assert {sample.fate for sample in samples} == {"ok"}
+    assert 4.9 < samples[-1].ended_s <= 5.0
+
+
+def test_a_search_that_is_stopped_keeps_the_runs_before():
+    async def main():
+        async def load(rate: float, duration: float):
+            return summary(await open_loop(steady(rate, duration), OneWorker(1e9).send, timeout_s=5), target_s=0.015)
+
+        wanted = Asked(percentile="p99", share=0.99, limit_s=0.015, first_per_s=100, step_s=10, budget_s=1_000)
+        task = asyncio.create_task(search(load, wanted))
+        await asyncio.sleep(15.0)
+        task.cancel()
+        return await task
+
+    found = run(main())
+    assert found.why_stopped == INTERRUPTED
+    assert (found.highest_per_s, [rate for rate, _ in found.runs]) == (100, [100, 200])
 
 
 def test_poisson_has_its_rate_and_is_the_same_each_time():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from unitcost.facts.loads import Reply, Sample
 
@@ -35,25 +35,34 @@ async def open_loop(
 
     Notes
     -----
-    Ends by itself: at the latest `timeout_s` after the last request.
+    Ends by itself: at the latest `timeout_s` after the last request. When it is cancelled it gives what is over by then,
+    and `is_stopped` says so.
     """
     loop = asyncio.get_running_loop()
     begun = loop.time()
     running: set[asyncio.Task[None]] = set()
     samples: list[Sample] = []
-    with _quiet():
-        for number, due in enumerate(due_s):
-            wait_s = begun + due - loop.time()
-            await asyncio.sleep(max(0.0, wait_s))
-            if len(running) >= most_unanswered:
-                samples += [_unsent(later, timeout_s, most_unanswered) for later in due_s[number:]]
-                break
-            task = asyncio.create_task(_one(number, due, begun, send, timeout_s, samples))
-            running.add(task)
-            task.add_done_callback(running.discard)
-        if running:
+    with _quiet(), suppress(asyncio.CancelledError):
+        try:
+            for number, due in enumerate(due_s):
+                await asyncio.sleep(max(0.0, begun + due - loop.time()))
+                if len(running) >= most_unanswered:
+                    samples += [_unsent(later, timeout_s, most_unanswered) for later in due_s[number:]]
+                    break
+                task = asyncio.create_task(_one(number, due, begun, send, timeout_s, samples))
+                running.add(task)
+                task.add_done_callback(running.discard)
             await asyncio.gather(*running)
+        finally:
+            for task in running:
+                task.cancel()
     return sorted(samples, key=lambda sample: sample.due_s)
+
+
+def is_stopped() -> bool:
+    """Whether the task that runs now was asked to stop, as by Ctrl-C."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _unsent(due_s: float, timeout_s: float, unanswered: int) -> Sample:
@@ -73,7 +82,7 @@ async def closed_loop(workers: int, send: Send, *, duration_s: float, timeout_s:
             await _one(number, loop.time() - begun, begun, send, timeout_s, samples)
             number += workers
 
-    with _quiet():
+    with _quiet(), suppress(asyncio.CancelledError):
         await asyncio.gather(*(work(first) for first in range(workers)))
     return sorted(samples, key=lambda sample: sample.due_s)
 

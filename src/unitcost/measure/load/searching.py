@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from unitcost.economics.quality.loads import LoadSummary, is_inside
 from unitcost.economics.quality.tails import samples_needed
+from unitcost.measure.load.driving import is_stopped
 
 #: Two rates closer than this are one. [share]
 _CLOSE = 0.05
@@ -16,6 +17,7 @@ _LEAST_SHARE = 2.0**-10
 _SPARE = 1.15
 #: Share of the budget that the run at the first rate may take, where no rate is asked for.
 _FIRST_SHARE = 1 / 6
+INTERRUPTED = "interrupted: answers on their way are not counted"
 #: Puts load of a rate on for a time, and sums it up: (rate, duration) -> summary.
 Load = Callable[[float, float], Awaitable[LoadSummary]]
 
@@ -99,7 +101,7 @@ async def _try(load: Load, rate_per_s: float, asked: Asked, left_s: float) -> li
     tried: list[LoadSummary] = []
     while len(tried) < 2 and (len(tried) + 1) * took_s <= left_s:
         tried.append(await load(rate_per_s, took_s))
-        if is_inside(tried[-1], asked.percentile, asked.limit_s):
+        if is_stopped() or is_inside(tried[-1], asked.percentile, asked.limit_s):
             break
     return tried
 
@@ -108,6 +110,8 @@ def _why_stop(tried: Sequence[LoadSummary], rate_per_s: float, asked: Asked, ins
     if not tried:
         took_s = duration_s(rate_per_s, asked)
         return f"the next run, {took_s:.0f} s at {rate_per_s:.4g}/s, would pass the budget of {asked.budget_s:.0f} s"
+    if is_stopped():
+        return INTERRUPTED
     if all(found.why_invalid for found in tried):
         return f"at {rate_per_s:.4g}/s {tried[-1].why_invalid}"
     if inside is None and rate_per_s <= asked.first_per_s * _LEAST_SHARE:
