@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.conftest import Desk
 from tests.e2e.focus_bill import row, text
 from unitcost import load, open_workspace
-from unitcost.jobs import finding, ingest
+from unitcost.jobs import ahead, finding
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs pipes, sockets and names of any bytes")
 BILL = text([row(0)])
@@ -132,14 +132,14 @@ def test_a_folder_that_cannot_be_listed_is_named(desk: Desk, monkeypatch: pytest
 def test_a_file_that_cannot_be_opened_does_not_keep_the_others_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a.csv", "b.csv"):
         desk.write(name, text([row(0, ResourceId=name)]))
-    hashing = ingest._sha256
+    hashing = ahead.sha256_of
 
     def sha256(file: Path) -> str:
         if file.name == "a.csv":
             raise PermissionError(13, "Permission denied", str(file))
         return hashing(file)
 
-    monkeypatch.setattr(ingest, "_sha256", sha256)
+    monkeypatch.setattr(ahead, "sha256_of", sha256)
     assert failures(desk, str(desk.folder)) == {"a.csv": "the file cannot be read (Permission denied)"}
     assert desk.report()["total"] == {"USD": "1"}
 
