@@ -110,6 +110,18 @@ def test_the_volume_decides_where_no_load_is_named(shared_cases: Path, volume: s
     assert (found["chosen"]["replicas"], found["chosen"]["option"]) == taken
 
 
+def test_rows_of_one_name_at_one_load_are_told_apart_or_refused(tmp_path: Path) -> None:
+    table = tmp_path / "loads.csv"
+    table.write_text(
+        "option,machine,concurrency,per_s,p95_ms,usd_per_hour\na,L4,1,10,50,1\na,H100,1,20,500,1\nb,L4,1,9,50,1\n"
+    )
+    found = answer("--profile", str(table), "--e2e-p95", "100ms")
+    assert found["at"][0]["chosen"] == "a (L4)"
+    assert {row["option"]: row["ruled_out_by"] for row in found["rows"]} == {"a (L4)": "", "a (H100)": "p95", "b": ""}
+    table.write_text("option,concurrency,per_s,p95_ms,usd_per_hour\na,1,10,5,1\na,1,20,5,1\n")
+    assert "a stands twice at the same load" in run("--profile", str(table), code=1)
+
+
 def test_unlike_qualities_without_a_bar_are_not_compared(tmp_path: Path) -> None:
     table = tmp_path / "loads.csv"
     table.write_text("option,concurrency,per_s,p95_ms,usd_per_hour,quality\na,1,10,5,1,0.9\nb,1,20,5,1,0.8\n")

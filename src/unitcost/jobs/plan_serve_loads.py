@@ -135,7 +135,7 @@ def plan_loads(ask: LoadsAsk) -> LoadsPlan:
     answers: list[LoadAnswer] = []
     for load in [ask.concurrency] if ask.concurrency else loads:
         measured = read_options(ask.profile, at={name: load}, usd_per_hour=ask.usd_per_hour).options
-        options = [_serving(option, ask) for option in measured]
+        options = [_serving(option, ask, label) for option, label in zip(measured, _labels(measured, ask), strict=True)]
         choice = choose(options, p95_at_most_s=ask.p95_s, quality_at_least=ask.quality_bar)
         rows += [_row(option, choice, load, ask, is_tokens=_counts_tokens(table)) for option in options]
         answers.append(_answer(choice, options, load, ask))
@@ -147,7 +147,20 @@ def _counts_tokens(table: Sequence[Mapping[str, object]]) -> bool:
     return any(name in table[0] for name in _TOKENS)
 
 
-def _serving(option: Option, ask: LoadsAsk) -> ServingOption:
+def _labels(options: Sequence[Option], ask: LoadsAsk) -> list[str]:
+    """Names of the options of one load, with the machine or setting where a name stands several times."""
+    names = [option.name for option in options]
+    labels = [
+        f"{one.name} ({one.machine})" if one.machine and names.count(one.name) > 1 else one.name for one in options
+    ]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        what = f"{twice} stands twice at the same load"
+        raise BadFile(what, where=str(ask.profile), mend="keep one row, or tell them apart by a column `machine`")
+    return labels
+
+
+def _serving(option: Option, ask: LoadsAsk, label: str) -> ServingOption:
     if option.usd_per_hour is None:
         raise NoPrice(
             "a replica has no price", where=option.name, mend="give usd_per_hour in the file or --usd-per-hour"
@@ -159,7 +172,7 @@ def _serving(option: Option, ask: LoadsAsk) -> ServingOption:
         raise BadSetting(f"{option.name} has no p95", where=str(ask.profile), mend="give a column p95_ms")
     quality = None if option.quality is None else Decimal(repr(option.quality))
     return ServingOption(
-        name=option.name, usd_per_hour=option.usd_per_hour, tokens_per_s=Decimal(repr(option.per_s)), p95_s=p95_s or 0.0,
+        name=label, usd_per_hour=option.usd_per_hour, tokens_per_s=Decimal(repr(option.per_s)), p95_s=p95_s or 0.0,
         quality=ask.qualities.get(option.name, quality),
     )  # fmt: skip
 
