@@ -56,6 +56,11 @@ def test_a_config_gives_the_shape_and_a_broken_one_is_refused():
     assert shape == LLAMA8
     with pytest.raises(BadFile, match="hidden_size"):
         decoder_of_config({"num_attention_heads": 32}, name="x")
+    for name in ("num_attention_heads", "num_hidden_layers", "hidden_size"):
+        with pytest.raises(BadFile, match=f"`{name}` is 0"):
+            decoder_of_config({**config, name: 0}, name="x")
+    with pytest.raises(BadFile, match="`num_key_value_heads` is -8"):
+        decoder_of_config({**config, "num_key_value_heads": -8}, name="x")
 
 
 def test_what_does_not_fit_names_the_smallest_change():

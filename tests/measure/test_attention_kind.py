@@ -9,6 +9,7 @@ import pytest
 
 from unitcost.errors import BadFile
 from unitcost.measure.attention_kind import attention_kind
+from unitcost.measure.step_times import decoder
 from unitcost.serving.fleet import prefix_caching_works
 
 
@@ -40,3 +41,5 @@ def test_names_and_broken_files(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[]")
     with pytest.raises(BadFile, match="no JSON object"):
         attention_kind(str(tmp_path))
+    with pytest.raises(BadFile, match="no JSON object"):
+        decoder(str(tmp_path))

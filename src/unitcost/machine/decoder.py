@@ -202,13 +202,15 @@ def decoder_of_config(config: Mapping[str, Any], *, name: str, where: str = "") 
     Raises
     ------
     BadFile
-        When a size is missing or not a whole number.
+        When a size is missing, not a whole number, or below one where nothing can be made of it.
     """
     held = config.get("text_config") or config
 
     def size(*names: str, default: int | None = None) -> int:
         for key in names:
             if isinstance(held.get(key), int):
+                if held[key] < (1 if default is None else 0):
+                    raise BadFile(f"`{key}` is {held[key]}", where=where, mend="give the model's config.json")
                 return int(held[key])
         if default is None:
             raise BadFile(
