@@ -13,11 +13,12 @@ from unitcost.errors import BadSetting, NotMeasured, UnknownName
 from unitcost.facts.rentals import Rental
 from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve import plan_serve, traffic_of
-from unitcost.jobs.plan_serve_page import serve_page
+from unitcost.jobs.plan_serve_page import flip_words, serve_page
 from unitcost.jobs.plan_words import as_data
-from unitcost.jobs.serve_answers import ServeAsk
+from unitcost.jobs.serve_answers import ApiOffer, ServeAsk
 from unitcost.jobs.workspace import open_workspace
 from unitcost.report.plan_page import as_html
+from unitcost.serving.own_or_api import OwnReplicas, flips
 from unitcost.serving.search import Limits
 
 ASK = ServeAsk(
@@ -153,3 +154,17 @@ def test_a_rate_curve_is_scaled_to_a_mean_day(prices: Prices, tmp_path: Path) ->
     assert early / traffic.requests == pytest.approx(0.25, abs=0.07)
     assert trace.input_tokens.max() <= 1200
     assert trace.output_tokens.max() <= 100
+
+
+def test_an_answer_that_flips_often_says_how_it_ends() -> None:
+    own = OwnReplicas(usd_per_month=Decimal(635), units_per_month=Decimal(24_000_000_000))
+    offer = ApiOffer(
+        provider="p", model="m", usd_per_month=Decimal(900), usd_per_mtok_total=Decimal("0.04"), needs_check="", source="s",
+        usd_per_mtok_input=Decimal("0.05"), usd_per_mtok_output=Decimal("0.2"), flips=tuple(flips(own, Decimal("0.04e-6"))),
+    )  # fmt: skip
+    # One replica is cheaper from 635 USD / 0.04 = 15,875 M tokens; two cost 1,270 from 24,000 M on, where the API costs 960, until
+    # 1,270 / 0.04 = 31,750 M; three cost 1,905 from 48,000 M on, less than the API's 1,920.
+    words = flip_words(offer)
+    assert words.startswith("own cheaper from 15,875 million tokens a month")
+    assert words.endswith("; it flips 3 times with up to 64 replicas, last to own at 31,750")
+    assert flip_words(replace(offer, flips=offer.flips[:1])) == "own cheaper from 15,875 million tokens a month"

@@ -11,6 +11,7 @@ from unitcost.jobs.serve_answers import ApiOffer, Lever, Paying, ServeOption, Se
 from unitcost.jobs.serve_prompt_cache import prompt_cache_section
 from unitcost.report.model import Chart, Section
 from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
+from unitcost.serving.own_or_api import STAIRS
 from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
 
 _API_SHOWN, _RULED_SHOWN = 8, 40
@@ -100,7 +101,11 @@ def flip_words(offer: ApiOffer) -> str:
     if not offer.flips:
         return "own replicas never become cheaper at this load"
     tokens, who = offer.flips[0]
-    back = f", but not from {float(offer.flips[1][0]) / MEGA:,.0f} on" if len(offer.flips) > 1 else ""
+    back = ""
+    if len(offer.flips) > 1:  # own at first, where a second replica begins the API again, and so on
+        last, winner = offer.flips[-1]
+        times = f"; it flips {len(offer.flips)} times with up to {STAIRS} replicas"
+        back = f"{times}, last to {winner} at {float(last) / MEGA:,.0f}"
     return f"{who} cheaper from {float(tokens) / MEGA:,.0f} million tokens a month{back}"
 
 

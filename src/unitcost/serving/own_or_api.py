@@ -9,6 +9,9 @@ from decimal import Decimal
 from unitcost import money
 from unitcost.errors import BadSetting
 
+#: Stairs of the staircase that are looked at. [replicas]
+STAIRS = 64
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnReplicas:
@@ -63,7 +66,7 @@ def at_volume(own: OwnReplicas, api_usd_per_unit: Decimal, units: Decimal) -> Vo
     )  # fmt: skip
 
 
-def flips(own: OwnReplicas, api_usd_per_unit: Decimal, *, most_replicas: int = 64) -> list[tuple[Decimal, str]]:
+def flips(own: OwnReplicas, api_usd_per_unit: Decimal, *, most_replicas: int = STAIRS) -> list[tuple[Decimal, str]]:
     """Volumes a month at which the cheaper way changes, and what is cheaper from there on.
 
     On each step of the staircase the line may cross it once; where a step begins, the own price jumps up and may lose again.
