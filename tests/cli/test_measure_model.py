@@ -118,6 +118,17 @@ def test_the_cheapest_machine_changes_with_traffic_and_target(session: Path, tmp
     assert cheapest("--traffic", "30000/s", "--slo", "p99=20ms") == "card"
 
 
+def test_a_margin_is_held_against_the_first_option_where_no_reference_is_named(session: Path, tmp_path: Path):
+    files = (str(session), invented(session, "other", 2.0, tmp_path))
+    prices = ("--usd-per-hour", "here=1", "--usd-per-hour", "other=1")
+    said, unsaid = (
+        json.loads(run("merge", *files, *prices, "--margin", "2pt", *more, "--json").stdout)
+        for more in (("--reference", "good"), ())
+    )
+    assert unsaid == said
+    assert unsaid["cheapest"].startswith("good/")
+
+
 def test_a_session_without_anchors_is_refused(session: Path, tmp_path: Path):
     bare = invented(session, "bare", 1.0, tmp_path, anchors=False)
     assert "anchors were not run" in run("merge", str(session), bare, code=1).output

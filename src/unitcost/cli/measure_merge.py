@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from unitcost.cli.bench_output import demand_options, form_options
-from unitcost.cli.options import FilePath, text_option, workspace_options
+from unitcost.cli.options import FilePath, share_option, text_option, workspace_options
 
 
 @click.command("merge")
@@ -27,8 +27,8 @@ from unitcost.cli.options import FilePath, text_option, workspace_options
 @click.option("--mixed-versions", "are_versions_mixed", is_flag=True,
               help="Let sessions have run in other versions of a runtime.")  # fmt: skip
 @text_option("--metric", metavar="NAME", help="As for `unitcost measure model`.")
-@text_option("--reference", metavar="NAME", help="Option that others are held against.")
-@click.option("--margin", type=float, help="Loss against the reference that is allowed, such as 0.01.")
+@text_option("--reference", metavar="NAME", help="Option or model that others are held against.  [default: the first]")
+@share_option("--margin", help="Loss against the reference that is allowed, such as 0.01 or 1pt.")
 @demand_options
 @form_options
 @workspace_options
@@ -57,5 +57,5 @@ def command(files: tuple[Path, ...], as_json: bool, html: Path | None, **said: A
         are_versions_mixed=said["are_versions_mixed"],
         more=[option for table in said["tables"] for option in read_options(table).options],
     )  # fmt: skip
-    page, data = merge_page(merged, demand, limits), merge_data(merged, demand, limits)
+    page, data = merge_page(merged, demand, merged.limits), merge_data(merged, demand, merged.limits)
     deliver("measure-merge", data, page, as_json=as_json, html=html)

@@ -10,7 +10,7 @@ from typing import Any
 
 from unitcost.errors import BadSetting
 from unitcost.facts.options import Choice, Limits, Option
-from unitcost.jobs.compare import PriceOf, Terms, compare
+from unitcost.jobs.compare import Judging, PriceOf, Terms, compare
 from unitcost.jobs.measured_options import options_of
 from unitcost.measure.result_files import ResultFile, check_anchors, items_of, read_result, told_apart
 
@@ -22,10 +22,11 @@ _DRIFT = 1.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """Sessions joined, and their answer."""
+    """Sessions joined, and their answer; the limits have the reference by its full name."""
 
     results: tuple[ResultFile, ...]
     choice: Choice
+    limits: Limits
     anchors: tuple[tuple[str, dict[str, float]], ...]
 
 
@@ -61,9 +62,11 @@ def merge(
         for option in _estimated(machine, file, results, limits, price)
     ]
     items = items_of(results)
-    choice = compare([*options, *guessed, *more], items, terms.demand, _full(limits, options), terms.judging)
+    limits = _full(limits, options, terms.judging)
+    choice = compare([*options, *guessed, *more], items, terms.demand, limits, terms.judging)
     choice = replace(choice, notes=(*choice.notes, *_drift(results)))
-    return Merged(results=tuple(results), choice=choice, anchors=tuple((r.machine, _all_anchors(r)) for r in results))
+    anchors = tuple((r.machine, _all_anchors(r)) for r in results)
+    return Merged(results=tuple(results), choice=choice, limits=limits, anchors=anchors)
 
 
 def _named(result: ResultFile, names: Mapping[str, str]) -> ResultFile:
@@ -72,9 +75,11 @@ def _named(result: ResultFile, names: Mapping[str, str]) -> ResultFile:
     return replace(result, found={**result.found, "machine": {**result.found["machine"], "instance": name}})
 
 
-def _full(limits: Limits, options: Sequence[Option]) -> Limits:
-    """Limits whose reference is the full name of an option."""
+def _full(limits: Limits, options: Sequence[Option], judging: Judging) -> Limits:
+    """Limits whose reference is the full name of an option; a margin without one is held against the first."""
     asked = limits.reference
+    if not asked and judging.margin is not None and options:
+        return replace(limits, reference=options[0].name)
     found = next(
         (o.name for o in options if asked and (o.name == asked or o.name.startswith((f"{asked}/", f"{asked} ")))), asked
     )
