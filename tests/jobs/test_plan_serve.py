@@ -112,9 +112,37 @@ def test_the_page_and_the_data_say_the_same(prices: Prices) -> None:
     assert 'data-chart="' in as_html(page)
 
 
+def test_names_stay_whole_and_the_choice_is_marked(prices: Prices) -> None:
+    plan, _ = plan_serve(ASK, prices)
+    assert plan.chosen is not None
+    limited = replace(plan.chosen, name=f"{plan.chosen.name.partition(', ')[0]}, steps of 1234 tokens")
+    page = serve_page(replace(plan, chosen=limited, options=(limited, *plan.options)))
+    first, *others = [[str(cell) for cell in row] for row in page.sections[0].tables[0].rows]
+    assert first[0] == limited.name.partition(", ")[0]
+    assert first[-1].startswith("taken; steps of 1234 tokens")
+    assert not any("taken" in row[-1] for row in others)
+    assert page.tiles[0].value == f"{limited.replicas} x ({first[0]})"
+    assert page.tiles[0].beside.startswith("steps of 1234 tokens; ")
+
+
+def test_a_range_that_misses_the_target_says_so_and_an_endless_queue_is_no_number(prices: Prices) -> None:
+    plan, _ = plan_serve(ASK, prices)
+    assert plan.bands is not None
+    assert plan.bands.ttft_p95_s is not None
+    wide = replace(plan.bands.ttft_p95_s, high=2642.5)
+    tiles = {tile.name: tile for tile in serve_page(replace(plan, bands=replace(plan.bands, ttft_p95_s=wide))).tiles}
+    assert "to over 60,000)" in tiles["TTFT p95, ms"].value
+    assert "this many replicas miss the target" in tiles["TTFT p95, ms"].beside
+    narrow = replace(wide, high=wide.value)
+    tiles = {tile.name: tile for tile in serve_page(replace(plan, bands=replace(plan.bands, ttft_p95_s=narrow))).tiles}
+    assert tiles["TTFT p95, ms"].beside == "range: error of measured runs"
+
+
 def test_without_traffic_it_asks_for_some(prices: Prices) -> None:
     with pytest.raises(BadSetting, match="no traffic"):
         plan_serve(replace(ASK, per_s=0.0), prices)
+    with pytest.raises(BadSetting, match="needs lengths"):
+        plan_serve(replace(ASK, input_tokens=0), prices)
 
 
 def test_unknown_models_and_gpus_are_answered_with_near_names(prices: Prices) -> None:

@@ -252,7 +252,7 @@ def _cost_chart(choice: Choice, demand: Demand) -> Chart | None:
         for name, usd in bars
     ]  # fmt: skip
     option: dict[str, Any] = {
-        "grid": {"left": 16, "right": 90, "top": 4, "bottom": 4, "containLabel": True}, "tooltip": {"show": False},
+        "grid": {"left": 30, "right": 90, "top": 4, "bottom": 4, "containLabel": True}, "tooltip": {"show": False},
         "xAxis": {"type": "value", "show": False},
         "yAxis": {"type": "category", "inverse": True, "data": [name for name, _ in bars]},
         "series": [{"type": "bar", "name": "USD", "barMaxWidth": 18, "data": data}],

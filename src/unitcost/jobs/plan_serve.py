@@ -114,7 +114,7 @@ def traffic_of(ask: ServeAsk, workspace: Workspace, *, most_tokens: int | None =
         )  # fmt: skip
     else:
         raise BadSetting(
-            "there is no traffic",
+            "there is no traffic: a rate (--rps) needs lengths" if ask.per_s else "there is no traffic",
             mend="give --trace, --calls, --curve with --lengths, or --rps with --input and --output",
         )
     if not trace.duration_s > 0:

@@ -12,7 +12,7 @@ from unitcost.jobs.serve_prompt_cache import prompt_cache_section
 from unitcost.report.model import Chart, Section
 from unitcost.report.plan_page import PlanPage, PlanTile, line_chart, points_chart, table
 from unitcost.serving.own_or_api import STAIRS
-from unitcost.units import MEGA, MILLISECONDS_PER_SECOND
+from unitcost.units import MEGA, MILLISECONDS_PER_SECOND, SECONDS_PER_MINUTE
 
 _API_SHOWN, _RULED_SHOWN = 8, 40
 
@@ -48,26 +48,26 @@ def _tiles(plan: ServePlan) -> tuple[PlanTile, ...]:
     if best is None or bands is None:
         return (PlanTile(name="take", value="nothing keeps the targets", beside="see what was ruled out"),)
     tiles = [
-        PlanTile(
-            name="take", value=f"{best.replicas} x ({best.name})", beside=f"{usd(best.usd_per_hour)} USD an hour on demand"
-        ),
+        _take("take", best, f"{usd(best.usd_per_hour)} USD an hour on demand"),
         PlanTile(name="a month, USD", value=usd_ranged(bands.usd_per_month), beside=f"busy {best.busy_share:.0%}"),
         PlanTile(
             name="a million tokens, USD", value=money(best.usd_per_mtok_total),
             beside=f"{money(best.usd_per_mtok_input)} per million of input, {money(best.usd_per_mtok_output)} of output",
         ),
-        PlanTile(name="TTFT p95, ms", value=ms(bands.ttft_p95_s), beside="range: error of measured runs"),
-        PlanTile(name="TPOT p95, ms", value=ms(bands.tpot_p95_s), beside="range: error of measured runs"),
+        PlanTile(name="TTFT p95, ms", value=ms(bands.ttft_p95_s), beside=_range_words(bands.ttft_p95_s, plan.ask.limits.ttft_p95_s)),
+        PlanTile(name="TPOT p95, ms", value=ms(bands.tpot_p95_s), beside=_range_words(bands.tpot_p95_s, plan.ask.limits.tpot_p95_s)),
     ]  # fmt: skip
     tiles += fleets_tile(plan.fleets)
     if plan.after_check:
         other = plan.after_check
         tiles.append(
-            PlanTile(
-                name="cheaper if quality holds", value=f"{other.replicas} x ({other.name})",
-                beside=f"{money(other.usd_per_mtok_total)} USD a million tokens; {other.needs_check}",
+            _take(
+                "cheaper if quality holds",
+                other,
+                f"{money(other.usd_per_mtok_total)} USD a million tokens",
+                other.needs_check,
             )
-        )  # fmt: skip
+        )
     if plan.api:
         offer = plan.api[0]
         tiles.append(
@@ -80,14 +80,43 @@ def _tiles(plan: ServePlan) -> tuple[PlanTile, ...]:
     return tuple(tiles)
 
 
+def _take(name: str, option: ServeOption, *beside: str) -> PlanTile:
+    """Tile of an option: the replicas, and in small print the limit of the engine and what else there is to say."""
+    deployment, limit = _parts(option.name)
+    return PlanTile(
+        name=name,
+        value=f"{option.replicas} x ({deployment})",
+        beside="; ".join(part for part in (limit, *beside) if part),
+    )
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """GPUs and precision of an option, and the limit of the engine that it has beside; empty: none."""
+    deployment, _, limit = name.partition(", ")
+    return deployment, limit
+
+
+def _range_words(estimate: Estimate | None, limit_s: float | None) -> str:
+    """What the range of a latency is, and what it would take where its slow end misses the target."""
+    said = "range: error of measured runs"
+    if estimate is None or limit_s is None or estimate.high <= limit_s:
+        return said
+    return f"{said}; at its slow end this many replicas miss the target: see the range of the cost"
+
+
 def money(amount: Decimal | None) -> str:
     """Unit cost for a reader."""
     return "–" if amount is None else f"{amount:,.3f}"
 
 
 def ms(estimate: Estimate | None) -> str:
-    """Estimated time for a reader. [ms]."""
-    return ranged(estimate, ",.0f", MILLISECONDS_PER_SECOND)
+    """Estimated time for a reader; beyond a minute a queue grows, and how long it is tells nothing. [ms]."""
+    if estimate is None or estimate.high <= SECONDS_PER_MINUTE or estimate.value > SECONDS_PER_MINUTE:
+        return ranged(estimate, ",.0f", MILLISECONDS_PER_SECOND)
+    value, low, most = (
+        f"{x * MILLISECONDS_PER_SECOND:,.0f}" for x in (estimate.value, estimate.low, SECONDS_PER_MINUTE)
+    )
+    return f"{value} ({low} to over {most})"
 
 
 def p95_ms(option: ServeOption, name: str) -> str:
@@ -117,21 +146,22 @@ _COLUMNS = [
 _SPARE = ("USD/h", "USD/M in")
 
 
-def option_row(option: ServeOption) -> list[str]:
-    """An option as a row of a table."""
+def option_row(option: ServeOption, *, taken: ServeOption | None = None) -> list[str]:
+    """An option as a row of a table. The limit of its engine stands among the remarks, so that names stay whole."""
+    deployment, limit = _parts(option.name)
     return [
-        option.name, str(option.replicas), usd(option.usd_per_hour),
+        deployment, str(option.replicas), usd(option.usd_per_hour),
         "–" if option.usd_per_month is None else usd(option.usd_per_month), money(option.usd_per_mtok_total),
         money(option.usd_per_mtok_input), money(option.usd_per_mtok_output), p95_ms(option, "ttft_s"),
         p95_ms(option, "tpot_s"), f"{option.busy_share:.0%}",
-        "; ".join(part for part in (option.needs_check, *option.misses) if part),
+        "; ".join(part for part in ("taken" if option == taken else "", limit, option.needs_check, *option.misses) if part),
     ]  # fmt: skip
 
 
 def _options(plan: ServePlan) -> Section:
     return Section(
         key="ways", title="Options", question="What does each option cost with the fewest replicas that keep the targets?",
-        tables=(table(_COLUMNS, [option_row(option) for option in plan.options], spare=_SPARE),),
+        tables=(table(_COLUMNS, [option_row(option, taken=plan.chosen) for option in plan.options], spare=_SPARE),),
         notes=(
             "The whole cost stands over the input tokens, the output tokens and both: three views of one cost, not shares.",
         ),
@@ -139,7 +169,7 @@ def _options(plan: ServePlan) -> Section:
 
 
 def _frontier(plan: ServePlan) -> Section:
-    rows = [option_row(option) for option in plan.frontier]
+    rows = [option_row(option, taken=plan.chosen) for option in plan.frontier]
     return Section(
         key="frontier", title="Cost against latency", question="What does an earlier first token cost?",
         tables=(table(_COLUMNS, rows, spare=_SPARE),), charts=(_chart(plan),) if plan.played else (),

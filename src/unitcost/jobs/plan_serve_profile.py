@@ -184,7 +184,7 @@ def _traffic(ask: ProfileAsk) -> tuple[Trace, float, tuple[str, ...]]:
     if not ask.per_day > 0:
         raise BadSetting("there is no traffic", mend="give --predictions-per-day or --trace FILE")
     per_s = ask.per_day / SECONDS_PER_DAY
-    span_s = min(float(SECONDS_PER_HOUR), _DRAWN / per_s) if per_s * SECONDS_PER_HOUR > 1 else float(SECONDS_PER_DAY)
+    span_s = min(float(SECONDS_PER_DAY), _DRAWN / per_s)
     return constant(per_s=per_s, input_tokens=1, output_tokens=1, duration_s=span_s), ask.per_day, ()
 
 

@@ -64,6 +64,10 @@ def _ms(row: ProfileRow) -> str:
     return f"{row.e2e_p95_s * MILLISECONDS_PER_SECOND:,.1f}"
 
 
+_DRAWN = (
+    "A volume is played as requests that come on their own (a Poisson process) at an even rate, for a day or until there are enough"
+    " of them; a trace (--trace) has the peaks of a real day."
+)
 _COLUMNS = ["option", "way", "replicas", "USD/h each", "USD/day", "USD/1k", "p95 ms", "busy", "batch", ""]
 
 
@@ -116,6 +120,7 @@ def _how(plan: ProfilePlan) -> Section:
     return Section(
         key="how", title="How it is counted", question="What do these numbers stand on?",
         notes=(
+            *(() if plan.ask.trace is not None else (_DRAWN,)),
             f"{plan.runs} runs of the simulator over {plan.requests:,} requests; latencies by batch size as measured, linear between.",
             "Break-even gap: the price of a cold start over that of a ready second. Loading is paid like ready time.",
             "A replica in the warm pool costs what --standby-usd-per-hour says, else as much as a ready one.",

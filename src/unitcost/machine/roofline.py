@@ -132,15 +132,16 @@ def need_room(shape: DecoderShape, served: Served, memory_gib: float, *, least_t
         less_bytes = shape.weights_bytes(precision)
         fits = taken_bytes - less_bytes >= least_tokens * shape.kv_bytes_per_token()
         if fits and less_bytes < shape.weights_bytes(served.precision):
-            mends.append(f"{precision} weights on the same GPUs, with a check of quality")
+            mends.append(f"{precision} weights on the same GPUs (check the quality)")
             break
     more = smallest_gpus(shape, served, memory_gib, least_tokens=least_tokens)
     if more is not None and more > served.gpus:
         mends.append(f"{more} GPUs in one replica")
     weights_gib = shape.weights_bytes(served.precision) / GIB
+    context = f"with a context of {least_tokens:,} tokens" if least_tokens > 1 else "with no context at all"
     raise DoesNotFit(
-        f"{shape.name} in {served.precision} takes {weights_gib:.1f} GiB of weights and does not fit, with a context of "
-        f"{least_tokens} tokens, on {served.gpus} x {served.gpu} ({memory_gib:g} GiB each)",
+        f"{shape.name} in {served.precision} takes {weights_gib:.1f} GiB of weights and does not fit, {context}, "
+        f"on {served.gpus} x {served.gpu} ({memory_gib:g} GiB each)",
         mend=" or ".join(mends) or "a GPU with more memory, or a smaller model",
     )
 

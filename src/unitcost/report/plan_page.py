@@ -75,7 +75,7 @@ def table(
 def bar_chart(name: str, title: str, bars: Sequence[tuple[str, float]], unit: str) -> Chart:
     """Horizontal bars with their values, in the order given."""
     option: dict[str, Any] = {
-        "grid": {"left": 16, "right": 90, "top": 4, "bottom": 4, "containLabel": True},
+        "grid": {"left": 30, "right": 90, "top": 4, "bottom": 4, "containLabel": True},
         "tooltip": {"trigger": "item"},
         "xAxis": {"type": "value", "show": False},
         "yAxis": {"type": "category", "inverse": True, "data": [label for label, _ in bars]},

@@ -261,13 +261,14 @@ def unloaded_misses(option: Option, trace: Trace, limits: Limits) -> str:
         prompt = int(np.percentile(trace.input_tokens, _SHARE, method="lower"))
         alone_s = front_s(grid.constants, prompt) + mixed_step_s(grid, ((prompt, 0),), 0, 0.0)
         if alone_s > limits.ttft_p95_s:
-            return f"a prompt of {prompt} tokens alone on a replica takes {alone_s:.3g} s to the first token"
+            took = f"a prompt of {prompt:,} tokens alone on a replica takes {alone_s:.3g} s to the first token"
+            return f"{took}, more than {limits.ttft_p95_s:g} s"
     several = trace.output_tokens > 1
     if limits.tpot_p95_s is not None and several.any():
         context = float(trace.input_tokens[several].min())
         alone_s = mixed_step_s(grid, (), 1, context)
         if alone_s > limits.tpot_p95_s:
-            return f"a token alone on a replica takes {alone_s:.3g} s"
+            return f"a token alone on a replica takes {alone_s:.3g} s, more than {limits.tpot_p95_s:g} s"
     longest = int((trace.input_tokens + trace.output_tokens).max())
     if longest > grid.kv_tokens_per_replica:
         return f"its KV cache holds {grid.kv_tokens_per_replica:,} tokens, the longest request needs {longest:,}"
