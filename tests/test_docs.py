@@ -149,6 +149,17 @@ def test_an_example_runs(line: str, workspace: Path, monkeypatch: pytest.MonkeyP
     assert result.stdout
 
 
+def test_the_model_to_try_the_bench_on_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("skl2onnx")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/how-to/measure-a-model.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    exec(compile(block, "measure-a-model.md", "exec"), {})
+    assert (tmp_path / "model.onnx").stat().st_size > 0
+    with np.load("eval.npz") as held:
+        assert len(held["X"]) == len(held["y"]) == 898
+
+
 def test_the_example_in_python_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

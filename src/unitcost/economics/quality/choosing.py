@@ -19,6 +19,7 @@ from unitcost.units import PER_THOUSAND
 #: Places of a price of an error in a sentence.
 _PLACES = 9
 NOT_COMPARABLE = "not comparable: give a quality bar, a margin to a reference, or what a wrong answer costs"
+ALONE = "a single option: there is nothing to compare it with"
 
 
 def label(option: Option) -> str:
@@ -56,7 +57,8 @@ def choose(
     ordered = sorted(ranked, key=lambda row: _order(row, limits))
     if limits.bar is None and not verdicts and limits.error_cost_usd is None:
         notes = (*_notes(ordered), *_break_even_notes(ordered, reference, demand))
-        return Choice(cheapest="", reason=NOT_COMPARABLE, ranked=tuple(ordered), notes=notes)
+        reason = NOT_COMPARABLE if len(options) > 1 else ALONE
+        return Choice(cheapest="", reason=reason, ranked=tuple(ordered), notes=notes)
     return _answer(ordered, limits, verdicts)
 
 
@@ -87,7 +89,7 @@ def _answer(ordered: Sequence[Ranked], limits: Limits, verdicts: Mapping[str, Ve
     fit = [row for row in ordered if not row.ruled_out]
     notes = _notes(ordered)
     if not fit:
-        return Choice(cheapest="", reason="none is left", ranked=tuple(ordered), notes=notes)
+        return Choice(cheapest="", reason="every option is ruled out", ranked=tuple(ordered), notes=notes)
     best = fit[0]
     basis = "with the cost of errors " if limits.error_cost_usd is not None else ""
     reason = "the only one left" if len(fit) == 1 else f"lowest cost {basis}among those inside every limit"
