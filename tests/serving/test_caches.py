@@ -34,8 +34,15 @@ def test_ideal_hits_of_the_conversation_trace(shared_traces: Path) -> None:
     assert not [finding for finding in findings if finding.what == "refused"]
     assert len(requests) == 12_031
     found = {hits.blocks: hits for hits in ideal_hits(requests, list(IDEAL))}
-    rounded = {size: (round(100 * h.block_share, 1), round(100 * h.token_share, 1)) for size, h in found.items()}
-    assert rounded == IDEAL
+    assert {size: round(100 * h.block_share, 1) for size, h in found.items()} == {
+        size: one for size, (one, _) in IDEAL.items()
+    }
+    # The index counts 512 tokens for each block found, also for the last one of a prompt that does not fill it.
+    for size, (_, share) in IDEAL.items():
+        assert 100 * found[size].token_share == pytest.approx(share, abs=0.07)
+    assert 100 * found[20_000].token_share == pytest.approx(
+        29.3475, abs=1e-3
+    )  # a cache of that size, played row by row
 
 
 def test_affinity_finds_what_least_loaded_scatters(shared_traces: Path) -> None:
@@ -84,13 +91,13 @@ def test_ceiling_is_what_was_found_and_what_was_lost(seed: int, replicas: int, k
 
 
 def test_one_replica_with_room_and_time_loses_nothing_but_what_blocks_cannot_share() -> None:
-    """Three equal prompts of 40 tokens, far apart: two full blocks of 16 each are found twice, of a ceiling of three."""
+    """Three equal prompts of 40 tokens, far apart: two full blocks of 16 are found twice, of 40 tokens each."""
     requests = with_hashes([[1, 2, 3]] * 3, [40, 40, 40])
     requests = replace(requests, arrival_s=np.array([0.0, 50.0, 100.0]), duration_s=100.0)
     fleet = Fleet(grid=grid(), places={"on-demand": 1})
     account = prefix_account(run(requests, fleet), fleet)
-    assert (account.prompt_tokens, account.ceiling_tokens, account.found_tokens) == (120, 96, 64)
-    assert (account.lost_to_blocks_tokens, account.lost_to_room_tokens, account.lost_to_routing_tokens) == (32, 0, 0)
+    assert (account.prompt_tokens, account.ceiling_tokens, account.found_tokens) == (120, 80, 64)
+    assert (account.lost_to_blocks_tokens, account.lost_to_room_tokens, account.lost_to_routing_tokens) == (16, 0, 0)
     assert account.lost_to_timing_tokens == 0
     spread = replace(fleet, places={"on-demand": 3}, routing="round robin")
     parted = prefix_account(run(requests, spread), spread)

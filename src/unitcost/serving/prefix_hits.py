@@ -35,7 +35,7 @@ def ideal_hits(trace: Trace, sizes: Sequence[int | None]) -> list[IdealHits]:
     """Hits that one cache for the whole trace would have, by size, in one pass over the trace.
 
     The blocks of a prompt are looked up until the first that is missing, then touched deepest first, so that prefixes stay
-    whole. The last block of a prompt counts even where the prompt does not fill it.
+    whole. The last block of a prompt counts even where the prompt does not fill it, with the tokens that it holds.
 
     Notes
     -----
@@ -52,15 +52,24 @@ def ideal_hits(trace: Trace, sizes: Sequence[int | None]) -> list[IdealHits]:
     keys, distinct = dense(trace.hashes)
     distances = stack_distances(keys, np.ascontiguousarray(trace.hash_from, np.int64), distinct)
     tokens = int(trace.input_tokens.sum())
+    held = _tokens_of_blocks(trace)
     rows = []
     for size in sizes:
-        found = int(((distances > 0) & (distances <= (size or len(keys)))).sum())
+        found = (distances > 0) & (distances <= (size or len(keys)))
         rows.append(
             IdealHits(
-                blocks=size, block_share=found / len(keys), token_share=min(1.0, found * trace.hash_tokens / tokens)
+                blocks=size, block_share=int(found.sum()) / len(keys), token_share=int(held[found].sum()) / tokens
             )
         )
     return rows
+
+
+def _tokens_of_blocks(trace: Trace) -> Ints:
+    """Tokens that each hashed block holds: fewer than a whole one where the prompt ends in it, none beyond."""
+    counts = np.diff(trace.hash_from)
+    places = np.arange(len(trace.hashes)) - np.repeat(trace.hash_from[:-1] - trace.hash_from[0], counts)
+    left = np.repeat(trace.input_tokens, counts) - places * trace.hash_tokens
+    return np.clip(left, 0, trace.hash_tokens)
 
 
 def dense(keys: Ints) -> tuple[Ints, int]:
