@@ -12,6 +12,7 @@ from tests.report.company import bill, charge, given, report
 from unitcost.figure import Figure
 from unitcost.report import charts, palette
 from unitcost.report.model import Chart, Report
+from unitcost.report.plan_page import line_chart
 
 #: No colours: what is drawn does not depend on them.
 PLAIN: charts.FlowColours = ({}, {}, {})
@@ -180,3 +181,8 @@ def test_words_name_the_largest_and_count_the_rest() -> None:
 def test_an_input_without_charges_draws_nothing() -> None:
     assert not any(section.charts for section in report([]).sections)
     assert given([]).spend["line"] == []
+
+
+def test_the_end_of_a_logarithmic_scale_is_a_short_number():
+    found = line_chart("n", "t", {"a": [(39.8761776949296, 1.0), (80.0, 2.0)]}, across="x", up="y", logarithmic=True)
+    assert found.option["xAxis"]["min"] == 39.8

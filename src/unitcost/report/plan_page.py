@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +118,7 @@ def line_chart(
         "tooltip": {"trigger": "axis"},
         "xAxis": {
             "type": "log" if logarithmic else "value", "name": across, "nameLocation": "middle", "nameGap": 28,
-            **({"min": min(x for points in lines.values() for x, _ in points)} if logarithmic else {}),
+            **({"min": _short_below(min(x for points in lines.values() for x, _ in points))} if logarithmic else {}),
         },
         "yAxis": {"type": "value", "name": up, "nameTextStyle": {"align": "left"}},
         "series": [
@@ -132,6 +133,12 @@ def line_chart(
         f"{label}: from {points[0][1]:,.2f} to {points[-1][1]:,.2f}" for label, points in lines.items() if points
     )
     return Chart(name=name, title=title, option=option, text=f"{up} by {across}. {ends}")
+
+
+def _short_below(value: float) -> float:
+    """Next lower number of three digits, as the end of a scale is written; `value` is above zero."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return float(f"{math.floor(value / step) * step:.3g}")
 
 
 def points_chart(
