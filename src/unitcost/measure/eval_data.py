@@ -102,6 +102,11 @@ def read_eval(path: Path, *, label: str = "") -> EvalData:
     calibration = columns.pop(next((n for n in _CALIBRATION if n in columns), ""), None)
     calibration_labels = columns.pop(next((n for n in _CALIBRATION_LABELS if n in columns), ""), None)
     if labels is not None:
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise BadFile(
+                f"{int((~np.isfinite(labels)).sum()):,} labels in `{name}` are NaN or infinite", where=str(path),
+                mend="leave out what has no label",
+            )  # fmt: skip
         columns = _as_many(columns, name, labels, path)
     if not columns or not len(next(iter(columns.values()))):
         raise BadFile("holds no items", where=str(path), mend="give inputs, and labels of the same number")

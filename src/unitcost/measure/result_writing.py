@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any
 
+from unitcost.errors import BadFile
+
 
 def write_result(found: Mapping[str, Any], path: Path) -> None:
     """Write a session; readers see the old file or the new one, also when two processes write."""
@@ -18,5 +20,13 @@ def write_result(found: Mapping[str, Any], path: Path) -> None:
 
 
 def unfinished(path: Path) -> Path:
-    """Where what was measured so far stands while a session runs, and after it was killed."""
+    """Where what was measured so far stands while a session runs, and after it was killed.
+
+    Raises
+    ------
+    BadFile
+        When the file that will be written is a device or a pipe: it would be replaced by a file.
+    """
+    if path.exists() and not path.is_file():
+        raise BadFile("is no regular file, it would be replaced", where=str(path), mend="write into a file")
     return path.with_name(f"{path.name}.part")
