@@ -68,6 +68,16 @@ def test_a_gpu_that_nobody_measured_has_a_labelled_roofline_and_a_model_too_larg
         step_times.step_times(replace(small, gpu="L5"))
 
 
+def test_a_calibrated_roofline_does_not_ask_for_a_calibration(tmp_path, without_package):
+    bare = replace(LLAMA, model="llama-3.1-8b", gpu="L4", tensor_parallel=1)
+    assert any("calibrate before you decide" in flag for flag in step_times.step_times(bare).flags)
+    file = tmp_path / "calibration.json"
+    write_calibration(file, bare, Constants(scale=0.7, source="by hand"))
+    grid = step_times.step_times(bare, calibration=file)
+    assert grid.origin == "calibration"
+    assert not any("calibrate" in flag for flag in grid.flags)
+
+
 def test_a_calibration_counts_for_its_deployment_only(tmp_path, without_package):
     file = tmp_path / "calibration.json"
     write_calibration(file, LLAMA, Constants(scale=1.7, source="by hand"))

@@ -113,7 +113,7 @@ def print_report(report: Report, *, keys: Collection[str] = (), width: int = 0) 
         Width of the terminal [characters]; 0 = ask it.
     """
     console = Console(width=width or None, highlight=False)
-    _say(console, heading(report), "bold")
+    _paragraph(console, heading(report), "bold")
     for message in report.messages:
         say(f"! {message}", err=True)
     if report.tiles:

@@ -52,7 +52,7 @@ def speed_section(result: ResultFile) -> Section:
     bars = [
         (named(result, o), float(o["timing"]["ratio"]["median"])) for o in result.options if o["timing"].get("ratio")
     ]
-    chart = bar_chart("speed", "Times as fast per item as the first", bars, "x")
+    chart = bar_chart("speed", "Times as fast per item as the first of its runtime", bars, "x")
     notes = (
         "p50, p90, p99 and min are of one call; CPU time and the rate are per item; MiB: largest resident memory.",
         "of rounds: lowest and highest median of a round. times as fast: per item, against the first option of its runtime in the same"

@@ -74,6 +74,8 @@ BOARDS: tuple[Board, ...] = (
     Board(chip=_H100_PCIE, gb_per_s=2000, link_gb_per_s=64),
     Board(chip=chip("RTX4090"), gb_per_s=1008),
 )
+#: Said of step times that nobody measured, until a calibration was fitted to them.
+UNCALIBRATED = "an estimate from data sheets: calibrate before you decide"
 _TOKENS = np.array([1, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384], dtype=np.float64)
 _PAST = np.array([0, 1024, 4096, 16384, 32768], dtype=np.float64)
 _BATCH = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256, 512], dtype=np.float64)
@@ -165,7 +167,7 @@ def roofline_grid(shape: DecoderShape, served: Served, limits: Board) -> StepGri
         decode_step_s=decode + np.array([speed.shared_s(b) for b in _BATCH])[:, None],
         kv_tokens_per_replica=room, max_batch=int(_BATCH[-1]), served=served, origin="roofline", version="1",
         source="roofline: 80 % of bandwidth, 60 % of dense peak; nobody measured this GPU",
-        flags=("an estimate from data sheets: calibrate before you decide",),
+        flags=(UNCALIBRATED,),
     )  # fmt: skip
 
 

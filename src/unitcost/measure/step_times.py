@@ -9,7 +9,7 @@ from typing import Any
 
 from unitcost.errors import BadFile, DoesNotFit, NotMeasured, UnknownName
 from unitcost.machine.decoder import DECODERS, DecoderShape, decoder_of_config
-from unitcost.machine.roofline import board, roofline_grid
+from unitcost.machine.roofline import UNCALIBRATED, board, roofline_grid
 from unitcost.machine.steps import Constants, Served, StepGrid
 from unitcost.measure.aiconfigurator import installed, measured_grid
 from unitcost.measure.labels import known_model, system_of
@@ -40,7 +40,8 @@ def step_times(served: Served, *, calibration: Path | None = None) -> StepGrid:
     held = read_calibration(calibration) if calibration is not None else {}
     own = held.get(_name(known))
     if own is not None:
-        return replace(grid, constants=own, origin="calibration", source=f"{own.source}, on {grid.source}")
+        flags = tuple(flag for flag in grid.flags if flag != UNCALIBRATED)
+        return replace(grid, constants=own, origin="calibration", source=f"{own.source}, on {grid.source}", flags=flags)
     return replace(grid, constants=shipped().constants(known) if grid.origin != "roofline" else Constants())
 
 

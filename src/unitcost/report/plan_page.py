@@ -165,7 +165,7 @@ def points_chart(
     drawn = {label: points for label, points in drawn.items() if points}
     palette = colours(drawn)
     option: dict[str, Any] = {
-        "grid": {"left": 8, "right": 24, "top": 64, "bottom": 30, "containLabel": True},
+        "grid": {"left": 8, "right": 40, "top": 64, "bottom": 30, "containLabel": True},
         "legend": {"type": "scroll", "top": 0, "left": 0, "data": list(drawn)},
         "tooltip": {"trigger": "item", "formatter": "{b}"},
         "xAxis": {"type": "log", "name": across, "nameLocation": "middle", "nameGap": 28},
