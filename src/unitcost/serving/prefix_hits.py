@@ -69,7 +69,8 @@ def _tokens_of_blocks(trace: Trace) -> Ints:
     counts = np.diff(trace.hash_from)
     places = np.arange(len(trace.hashes)) - np.repeat(trace.hash_from[:-1] - trace.hash_from[0], counts)
     left = np.repeat(trace.input_tokens, counts) - places * trace.hash_tokens
-    return np.clip(left, 0, trace.hash_tokens)
+    held: Ints = np.clip(left, 0, trace.hash_tokens)
+    return held
 
 
 def dense(keys: Ints) -> tuple[Ints, int]:
