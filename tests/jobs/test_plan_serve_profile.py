@@ -104,7 +104,7 @@ def test_json_of_several_options_reads_as_the_csv_does(tmp_path: Path) -> None:
     "text",
     [
         "", "a,b\n1,2\n", "batch,latency_ms\n0,4\n", "batch,latency_ms\n1,0\n", "batch,latency_ms\n1,nan\n",
-        "batch,latency_ms\n1,4\n1,5\n", "{", "[1]", '{"rows": 3}',
+        "batch,latency_ms\n1,4\n1,5\n", "batch,latency_ms\n1,4\n1000000000,8\n", "{", "[1]", '{"rows": 3}',
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_profile_is_refused(tmp_path: Path, text: str) -> None:

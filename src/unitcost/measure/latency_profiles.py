@@ -15,6 +15,8 @@ from unitcost import money
 from unitcost.errors import BadFile
 from unitcost.units import MILLISECONDS_PER_SECOND
 
+#: Batches above this are taken for a slip: their table of step times would not fit into memory.
+_LARGEST_BATCH = 1_000_000
 _MEND = "give option, batch, latency_ms (or latency_s) and perhaps usd_per_hour, a row for each batch size"
 
 
@@ -51,7 +53,7 @@ def read_profiles(path: Path) -> list[LatencyProfile]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"cannot be read: {error}", where=str(path)) from error
+        raise BadFile(f"cannot be read: {error}", where=str(path), mend="save it as UTF-8") from error
     rows = _json_rows(text, path) if text.lstrip()[:1] in ("{", "[") else list(csv.DictReader(text.splitlines()))
     if not rows:
         raise BadFile("there is no row in it", where=str(path), mend=_MEND)
@@ -111,4 +113,6 @@ def _row(row: Mapping[str, Any], where: str) -> tuple[int, float, Decimal | None
         raise BadFile(f"a value is missing or is no number ({error})", where=where, mend=_MEND) from error
     if batch < 1 or not 0 < latency_s < math.inf or (usd is not None and usd < 0):
         raise BadFile("a batch size below 1, a latency not above zero, or a price below it", where=where, mend=_MEND)
+    if batch > _LARGEST_BATCH:
+        raise BadFile(f"a batch of {batch:,} is larger than can be played", where=where, mend=_MEND)
     return batch, latency_s, usd
