@@ -190,3 +190,16 @@ def test_a_profile_with_qualities_is_compared_at_fixed_quality(tmp_path: Path) -
     better = answer(*words, "--quality-bar", "0.90", "--quality", "int4=0.92")
     assert better["chosen"]["name"].startswith("int4")
     assert "int4" in run(*words, "--quality", "int5=0.92", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--warm-pool", "3"], "--warm-pool is of no use without --fleets"),
+        (["--predictions-per-day", "1m"], "--predictions-per-day is of no use without --profile"),
+        (["--cooldowns", "0,1m"], "--cooldowns is of no use without --profile"),
+        (["--requests-per-day", "1m"], "--requests-per-day is of no use without --curve"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(words: list[str], what: str) -> None:
+    assert what in run("--model", "llama-3.1-8b", "--rps", "1", "--input", "9", "--output", "9", *words, code=2)

@@ -52,7 +52,18 @@ def plan_of_profile(said: dict[str, Any], *, as_json: bool, html: Path | None) -
     from unitcost.jobs.plan_serve_profile_page import profile_page
     from unitcost.jobs.plan_words import amount, quantity, seconds
 
-    for name in ("model", "ttft_p95", "tpot_p95", "rps", "calls", "gaps", "with_levers", "with_fleets"):
+    for name in (
+        "model",
+        "ttft_p95",
+        "tpot_p95",
+        "rps",
+        "calls",
+        "curve",
+        "gpus",
+        "gaps",
+        "with_levers",
+        "with_fleets",
+    ):
         if said[name]:
             raise BadSetting(
                 f"--{name.removeprefix('with_').replace('_', '-')} does not go with --profile",

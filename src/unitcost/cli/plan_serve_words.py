@@ -32,6 +32,7 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         raise BadSetting(
             "no model is named", mend="give --model NAME, or --profile FILE for one that answers in one step"
         )
+    _check_belonging(said)
     if sum(bool(said[name]) for name in ("traces", "calls", "curve", "rps")) > 1:
         raise BadSetting("of --trace, --calls, --curve and --rps several are given", mend="give one of them")
     if bool(said["curve"]) != bool(said["lengths"]):
@@ -51,6 +52,24 @@ def ask_of(said: dict[str, Any]) -> ServeAsk:
         qualities=qualities(said["qualities"]), cache=cache_terms(said),
         quality_bar=amount(said["quality_bar"], "--quality-bar") if said["quality_bar"] else None,
     )  # fmt: skip
+
+
+#: Options that are silently of no use without another -> that other.
+_BELONGS = {
+    "concurrency": "profile", "predictions_per_day": "profile", "usd_per_hour": "profile", "spot_usd_per_hour": "profile",
+    "cooldowns": "profile", "gaps": "cooldowns", "slow_answer_usd": "profile", "free_start": "profile",
+    "warm_pool": "with_fleets", "spot_trace": "with_fleets", "requests_per_day": "curve", "lengths_group": "curve",
+    "smaller_model": "with_levers",
+}  # fmt: skip
+
+
+def _check_belonging(said: dict[str, Any]) -> None:
+    for name, other in _BELONGS.items():
+        if said[name] and not said[other]:
+            option, needed = (f"--{one.removeprefix('with_').replace('_', '-')}" for one in (name, other))
+            raise BadSetting(
+                f"{option} is of no use without {needed}", mend=f"give {needed} too, or leave {option} out"
+            )
 
 
 def qualities(said: Sequence[str]) -> dict[str, Decimal]:
