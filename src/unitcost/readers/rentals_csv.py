@@ -33,6 +33,12 @@ def read(path: Path, *, today: date) -> list[Rental]:
 
 
 def _rental(line: Line, today: date) -> Rental:
+    currency = line.text("currency").upper()
+    if currency not in ("", "USD"):
+        raise BadFile(
+            f"the price is in {currency}, the column is `usd_per_hour`", where=line.where,
+            mend="convert the amount to USD, and leave the currency out",
+        )  # fmt: skip
     category = line.text("category") or "on-demand"
     known: tuple[PricingCategory, ...] = get_args(PricingCategory)
     matching = [name for name in known if name == category]
