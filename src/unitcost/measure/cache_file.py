@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ def read_cache(path: Path) -> list[CacheHits]:
         caches = [_near(row) for row in found["near"]]
         shares = [float(row["hit_share"]) for row in found["exact"]]
         requests = int(found["requests"])
-    except (KeyError, TypeError, ValueError) as error:
+        if not all(math.isfinite(value) for value in (*shares, *(cache.threshold or 0.0 for cache in caches))):
+            raise ValueError("a share or a threshold is not finite")
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise _bad(path, f"lacks what a cache did: {error!r}") from error
     if shares:
         caches.append(CacheHits(threshold=None, requests=requests, hits=round(max(shares) * requests), changed=0))
