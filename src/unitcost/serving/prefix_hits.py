@@ -23,19 +23,23 @@ class IdealHits:
     blocks
         Its size; None: without limit.
     block_share, token_share
-        Blocks found over blocks looked up; tokens of these blocks over tokens of all prompts.
+        Blocks found over blocks looked up; the same blocks, each taken as a whole one, over tokens of all prompts: how hit
+        ratios of such traces are usually given.
+    tokens
+        Tokens that these blocks really hold: fewer where a prompt ends in its last one.
     """
 
     blocks: int | None
     block_share: float
     token_share: float
+    tokens: int
 
 
 def ideal_hits(trace: Trace, sizes: Sequence[int | None]) -> list[IdealHits]:
     """Hits that one cache for the whole trace would have, by size, in one pass over the trace.
 
     The blocks of a prompt are looked up until the first that is missing, then touched deepest first, so that prefixes stay
-    whole. The last block of a prompt counts even where the prompt does not fill it, with the tokens that it holds.
+    whole. The last block of a prompt counts even where the prompt does not fill it.
 
     Notes
     -----
@@ -56,11 +60,13 @@ def ideal_hits(trace: Trace, sizes: Sequence[int | None]) -> list[IdealHits]:
     rows = []
     for size in sizes:
         found = (distances > 0) & (distances <= (size or len(keys)))
+        count = int(found.sum())
         rows.append(
             IdealHits(
-                blocks=size, block_share=int(found.sum()) / len(keys), token_share=int(held[found].sum()) / tokens
+                blocks=size, block_share=count / len(keys), token_share=min(1.0, count * trace.hash_tokens / tokens),
+                tokens=int(held[found].sum()),
             )
-        )
+        )  # fmt: skip
     return rows
 
 
@@ -156,7 +162,7 @@ def _given(trace: Trace, blocks: int | None = None) -> int:
     """Tokens that one cache would give. [tokens]."""
     if not len(trace.hashes) or blocks == 0:
         return 0
-    return _tokens(ideal_hits(trace, [blocks])[0], int(trace.input_tokens.sum()))
+    return ideal_hits(trace, [blocks])[0].tokens
 
 
 def no_hits_because(trace: Trace, *, caching: bool, block_tokens: int, off_reason: str = "") -> str:
@@ -203,10 +209,6 @@ def _full_blocks(trace: Trace) -> Trace:
         duration_s=trace.duration_s, hashes=trace.hashes[kept], hash_from=np.concatenate([[0], np.cumsum(counts)]),
         hash_tokens=trace.hash_tokens, keys=trace.keys, name=trace.name,
     )  # fmt: skip
-
-
-def _tokens(hits: IdealHits, tokens: int) -> int:
-    return round(hits.token_share * tokens)
 
 
 def _need_hashes(trace: Trace) -> None:
