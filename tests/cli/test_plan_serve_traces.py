@@ -108,3 +108,9 @@ def test_what_cannot_be_played_is_refused_with_its_reason(tmp_path: Path, conten
     assert found.exit_code == 1
     assert said in found.stderr
     assert "Traceback" not in found.output
+
+
+def test_an_empty_folder_is_no_trace(tmp_path: Path) -> None:
+    done = plan(tmp_path)
+    assert done.exit_code == 2
+    assert "the folder holds no file" in done.output

@@ -52,6 +52,13 @@ def test_the_choice_is_the_cheapest_whose_quality_is_not_in_doubt(prices: Prices
         assert plan.after_check.usd_per_hour < plan.chosen.usd_per_hour
 
 
+def test_a_quality_of_nothing_is_refused_with_near_names(prices: Prices) -> None:
+    with pytest.raises(UnknownName, match="fp9") as caught:
+        plan_serve(replace(ASK, qualities={"fp9": Decimal("0.71")}), prices)
+    assert "fp8" in str(caught.value)
+    plan_serve(replace(ASK, qualities={"qwen3-8b": Decimal("0.71")}), prices)
+
+
 def test_a_measured_quality_lets_a_precision_take_part_or_rules_it_out(prices: Prices) -> None:
     bar = Decimal("0.70")
     good = replace(ASK, qualities={"fp8": Decimal("0.71")}, quality_bar=bar)

@@ -139,3 +139,17 @@ def test_larger_weights_take_longer_to_load() -> None:
     small, large = cold_start(served("llama-3.1-8b", 1)), cold_start(served("llama-3.1-70b", 1))
     assert small.total_s < large.total_s
     assert cold_start(served("llama-3.1-70b", 8)).total_s < large.total_s
+
+
+def test_more_bits_are_not_called_quantised(tmp_path: Path) -> None:
+    own = [_rental("H100-80GB", "2.50", "on-demand")]
+    prices = Prices(open_workspace(tmp_path, as_of="2026-07-01"), own=own)
+    ask = replace(ASK, gpus=("H100-80GB",), precisions=("bf16", "fp8"), qualities={"fp8": Decimal("0.7")})
+    plan, searched = plan_serve(ask, prices)
+    rows = {row.lever: row for row in pull_levers(ask, searched, prices, plan.api).rows}
+    assert plan.chosen is not None
+    assert plan.chosen.precision == "fp8"
+    assert {option.precision for option in plan.options} == {"bf16", "fp8"}
+    quantised = rows["quantised, any GPU"]
+    assert quantised.option == ""
+    assert "--precision" in quantised.remark

@@ -78,10 +78,14 @@ def trace_files(patterns: Sequence[str]) -> tuple[Path, ...]:
 
     found: dict[Path, None] = {}
     for pattern in patterns:
-        for path in expand(pattern) if pattern.strip() else ():
-            found[path] = None
         if not pattern.strip():
             raise BadSetting("--trace is empty", mend="name a file, or leave it out")
+        files = expand(pattern)
+        if not files:
+            raise BadSetting(
+                "the folder holds no file to take requests from", where=pattern, mend="name a file, or another folder"
+            )
+        found.update(dict.fromkeys(files))
     for path in found:
         if not path.is_file():
             there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []

@@ -14,6 +14,7 @@ from unitcost.jobs.plan_serve_cold import cold_start, cold_words
 from unitcost.jobs.plan_serve_options import Wanted, options_of
 from unitcost.jobs.serve_answers import ApiOffer, Lever, Levers, ServeAsk, TargetPoint
 from unitcost.jobs.serve_cache import cache_remark, why_no_cache
+from unitcost.machine.decoder import BYTES_PER_WEIGHT
 from unitcost.measure.attention_kind import attention_kind
 from unitcost.measure.labels import known_model
 from unitcost.measure.step_grids import bundled
@@ -158,7 +159,8 @@ class _Pulled:
     def others(self) -> Iterator[Lever]:
         served = self.base.option.grid.served
         fewest = self.searched.found.fewest
-        quantised = [t for t in fewest if t.option.grid.served.precision != served.precision]
+        width = BYTES_PER_WEIGHT[served.precision]
+        quantised = [t for t in fewest if BYTES_PER_WEIGHT[t.option.grid.served.precision] < width]
         here = [t for t in quantised if t.option.grid.served.gpu == served.gpu]
         yield from self._first("quantised, same GPU", here)
         yield from self._first("quantised, any GPU", quantised)
@@ -166,7 +168,8 @@ class _Pulled:
         yield from self._first("other GPU", elsewhere)
 
     def _first(self, lever: str, found: list[Tried]) -> Iterator[Lever]:
-        yield self.row(lever, found[0]) if found else self.none(lever, "none keeps the targets near this cost")
+        asked = "; only what --gpu and --precision name was looked at" if self.ask.gpus or self.ask.precisions else ""
+        yield self.row(lever, found[0]) if found else self.none(lever, f"none keeps the targets near this cost{asked}")
 
     def smaller(self, name: str) -> Iterator[Lever]:
         model = name or smaller_model(self.ask.model)

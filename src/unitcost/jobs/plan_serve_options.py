@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +15,15 @@ from unitcost.machine.accelerators import chip
 from unitcost.machine.decoder import DecoderShape
 from unitcost.machine.roofline import BOARDS, board, need_room
 from unitcost.machine.steps import Served, StepGrid
-from unitcost.measure.labels import GPU_OF_SYSTEM, SYSTEMS, checkpoint_precision, known_model, system_of
+from unitcost.measure.labels import (
+    GPU_OF_SYSTEM,
+    MODELS,
+    PRECISIONS,
+    SYSTEMS,
+    checkpoint_precision,
+    known_model,
+    system_of,
+)
 from unitcost.measure.serving_defaults import shipped
 from unitcost.measure.step_grids import bundled
 from unitcost.measure.step_times import decoder, step_times
@@ -71,8 +79,9 @@ def options_of(wanted: Wanted, prices: Prices, engine: Engine) -> tuple[list[Pri
     Raises
     ------
     UnknownName
-        When no step times of the model are known; the message names the near ones.
+        When no step times of the model are known, or a quality is of nothing; the message names the near ones.
     """
+    _check_qualities(wanted.qualities)
     grids, refused = _grids(wanted)
     found = []
     for grid in grids:
@@ -92,6 +101,16 @@ def options_of(wanted: Wanted, prices: Prices, engine: Engine) -> tuple[list[Pri
             mend="; ".join(one.reason for one in refused[:3]) or "name another --gpu or --precision",
         )
     return found, refused
+
+
+def _check_qualities(names: Iterable[str]) -> None:
+    """Refuse a measured quality of what is neither a precision nor a model."""
+    for name in names:
+        if name not in PRECISIONS:
+            try:
+                known_model(name)
+            except UnknownName:
+                raise UnknownName("precision or model with a quality", name, [*PRECISIONS, *MODELS]) from None
 
 
 def name_of(served: Served) -> str:
