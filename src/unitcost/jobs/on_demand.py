@@ -95,10 +95,13 @@ class _Book:
         for part in (part for found in capacity.values() for part in found.parts if part.workload):
             self._places[part.workload].add(part.place)
         self._book: PriceBook | None = None
+        self._machines: dict[str, list[BilledMachine]] | None = None
+        self._known: dict[tuple[str, str, str, datetime], OnDemand | None] = {}
 
     def price(self, job: str, lives: Sequence[PricedLife]) -> OnDemand | None:
         """Price of the one machine in the one region that a job held as spot; None where that is not so."""
-        machines = self._asking.ledger.work.billed_machines(sorted(self._places.get(job, ())))
+        billed = self._billed()
+        machines = [machine for place in sorted(self._places.get(job, ())) for machine in billed.get(place, ())]
         spot = any(life.pricing_category == _SPOT for life, _ in lives) or any(
             m.pricing_category == _SPOT for m in machines
         )
@@ -110,7 +113,18 @@ class _Book:
         if len(named) != 1 or not began:
             return None
         sku, provider, region = named.pop()
-        return self._of(self._book, sku, _seller(provider), region, min(began))
+        asked = (sku, _seller(provider), region, min(began))
+        if asked not in self._known:
+            self._known[asked] = self._of(self._book, *asked)
+        return self._known[asked]
+
+    def _billed(self) -> dict[str, list[BilledMachine]]:
+        """What the bill says of all places, asked for once."""
+        if self._machines is None:
+            self._machines = defaultdict(list)
+            for machine in self._asking.ledger.work.billed_machines(sorted(set().union(*self._places.values()))):
+                self._machines[machine.resource].append(machine)
+        return self._machines
 
     def _named(self, machine: BilledMachine) -> set[str]:
         """Machines of the seller that the texts of a charge name."""

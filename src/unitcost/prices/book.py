@@ -18,6 +18,7 @@ from unitcost.prices.history import in_force
 from unitcost.prices.tables import Row
 
 _TABLES = ("instances.csv", "services.csv")
+_GLOB = "*?["
 _LOOKED_AT = ("sku", "region", "provider", "kind", "category")
 
 
@@ -55,6 +56,7 @@ class PriceBook:
         own: Sequence[PriceRecord] = (),
     ) -> None:
         self._rows = rows
+        self._by_sku: dict[str, list[Row]] = {}
         self._own = tuple(own)
         self.sources = sources
         self.shapes = {(s.provider, s.instance_type, s.region): s for s in shapes}
@@ -90,7 +92,16 @@ class PriceBook:
     def records(self, wanted: Wanted) -> list[PriceRecord]:
         """All records of what is wanted, of all times; the user's own first."""
         own = [r for r in self._own if _fits_record(r, wanted)]
-        return [*own, *(tables.record(row, self.sources) for row in self._rows if _fits_row(row, wanted))]
+        return [*own, *(tables.record(row, self.sources) for row in self._named(wanted.sku) if _fits_row(row, wanted))]
+
+    def _named(self, sku: str) -> Sequence[Row]:
+        """Rows that can be of a name: those that have it where it is no glob, else all."""
+        if not sku or any(sign in sku for sign in _GLOB):
+            return self._rows
+        if not self._by_sku:
+            for row in self._rows:
+                self._by_sku.setdefault(row["sku"].casefold(), []).append(row)
+        return self._by_sku.get(sku.casefold(), [])
 
     def in_force(self, wanted: Wanted, at: datetime) -> list[InForce]:
         """What is wanted and has a price at a moment."""
@@ -236,4 +247,4 @@ def _fits(wanted: Wanted, values: dict[str, str]) -> bool:
 
 def _matches(value: str, glob: str) -> bool:
     value, glob = value.casefold(), glob.casefold()
-    return value == glob or (any(sign in glob for sign in "*?[") and fnmatch.fnmatchcase(value, glob))
+    return value == glob or (any(sign in glob for sign in _GLOB) and fnmatch.fnmatchcase(value, glob))
