@@ -81,6 +81,8 @@ class LengthQuantiles:
     ----------
     shares, tokens
         Quantiles: so many tokens or fewer has this share of the requests; both rise.
+    group
+        Set that the client is of; empty: the file has no sets.
     """
 
     client: str
@@ -88,3 +90,4 @@ class LengthQuantiles:
     mean: float
     shares: Sequence[float]
     tokens: Sequence[float]
+    group: str = ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 
 from unitcost import money
 from unitcost.errors import BadSetting
@@ -16,20 +14,20 @@ from unitcost.jobs.plan_prices import Prices
 from unitcost.jobs.plan_serve_api import api_offers
 from unitcost.jobs.plan_serve_options import Priceable, Wanted, options_of
 from unitcost.jobs.serve_answers import Bands, Paying, ServeAsk, ServeOption, ServePlan, Traffic
+from unitcost.jobs.serve_curve import requests_of_curve
 from unitcost.jobs.serve_prompt_cache import prompt_cache_of
 from unitcost.jobs.serve_requests import need_time, requests_of_files, requests_of_ledger
 from unitcost.jobs.workspace import Workspace
 from unitcost.machine.accelerators import chip
 from unitcost.measure.attention_kind import attention_kind
 from unitcost.measure.open_loops import open_loop_bands
-from unitcost.readers.traces import servegen
 from unitcost.serving.engine_limits import flags
 from unitcost.serving.fleet import Engine, prefix_caching_works
 from unitcost.serving.own_or_api import OwnReplicas
 from unitcost.serving.search import Found, Option, Refused, Search, Tried, frontier, search
-from unitcost.serving.synthetic import constant, from_curve
+from unitcost.serving.synthetic import constant
 from unitcost.serving.traces import Trace
-from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from unitcost.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
 
 _ERROR_QUANTILES = (0, -1)
 
@@ -107,7 +105,9 @@ def traffic_of(ask: ServeAsk, workspace: Workspace, *, most_tokens: int | None =
         trace = trace.head(ask.requests) if ask.requests else trace
         need_time(trace, findings)
     elif ask.curve is not None and ask.lengths is not None:
-        trace = _of_curve(ask.curve, ask.lengths, ask)
+        trace, findings = requests_of_curve(
+            ask.curve, ask.lengths, group=ask.lengths_group, per_day=ask.per_day, duration_s=ask.duration_s
+        )  # fmt: skip
     elif ask.per_s and ask.input_tokens and ask.output_tokens:
         trace = constant(
             per_s=ask.per_s, input_tokens=ask.input_tokens, output_tokens=ask.output_tokens, duration_s=ask.duration_s
@@ -130,18 +130,6 @@ def _of_records(ask: ServeAsk, workspace: Workspace, most_tokens: int | None) ->
         return requests_of_ledger(workspace, ask.calls, most_tokens=most_tokens)
     files = (ask.trace, *ask.more_traces)
     return requests_of_files(files, hash_tokens=ask.hash_tokens, most_tokens=most_tokens)
-
-
-def _of_curve(curve: Path, lengths: Path, ask: ServeAsk) -> Trace:
-    """Requests drawn from the first part of a rate curve, scaled to a mean day."""
-    rates = servegen.read_rates(curve)
-    steps = math.ceil(ask.duration_s / rates.step_s) if ask.duration_s else len(rates.per_s)
-    part = replace(rates, per_s=rates.per_s[:steps])
-    mean_per_day = sum(part.per_s) / len(part.per_s) * SECONDS_PER_DAY
-    quantiles = servegen.read_quantiles(lengths, group=ask.lengths_group)
-    inputs = [one for one in quantiles if one.field == "input_tokens"]
-    outputs = [one for one in quantiles if one.field == "output_tokens"]
-    return from_curve(part, inputs, outputs, scale=ask.per_day / mean_per_day if ask.per_day else 1.0)
 
 
 def shown(tried: Tried, priced: Priceable) -> ServeOption:

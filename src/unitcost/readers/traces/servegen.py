@@ -56,7 +56,7 @@ def read_quantiles(path: Path, *, group: str = "") -> list[LengthQuantiles]:
         found.append(
             LengthQuantiles(
                 client=row.get("client", ""), field=row.get("field", ""), mean=_number(row, "mean", path, number),
-                shares=shares, tokens=values,
+                shares=shares, tokens=values, group=row.get("set") or "",
             )
         )  # fmt: skip
     if not found:
