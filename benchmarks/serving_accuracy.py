@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -194,7 +195,7 @@ def _usd_per_mtok(rows: list[ServingRow], times: Array, compared: Array, members
     return np.where(ok, usd, np.inf)
 
 
-def report(scores: Scores) -> dict[str, object]:
+def report(scores: Scores) -> dict[str, Any]:
     """All figures of scored rows."""
     return {
         "n": len(scores.rows),
@@ -209,15 +210,15 @@ def report(scores: Scores) -> dict[str, object]:
     }  # fmt: skip
 
 
-def show(found: dict[str, object], title: str) -> None:
+def show(found: dict[str, Any], title: str) -> None:
     """Print the figures for a reader."""
     print(f"{title}: {found['n']} rows")
     print(f"  {'':22}{'TTFT':>8}{'TPOT':>8}{'throughput':>12}{'regret':>9}{'missed':>8}{'groups':>8}")
     for name in ("planner", "static", "static_with_factors"):
-        cells, lost = found[name], found["regret"][name]  # type: ignore[index]
+        cells, lost = found[name], found["regret"][name]
         print(
-            f"  {name:22}{_tenth(cells['ttft_mape']):>8}{_tenth(cells['tpot_mape']):>8}"  # type: ignore[index]
-            f"{_tenth(cells['throughput_mape']):>12}"  # type: ignore[index]
+            f"  {name:22}{_tenth(cells['ttft_mape']):>8}{_tenth(cells['tpot_mape']):>8}"
+            f"{_tenth(cells['throughput_mape']):>12}"
             f"{_percent(lost['median_regret']):>9}{_percent(lost['missed_share']):>8}{lost['groups']:>8}"
         )
 
@@ -259,7 +260,7 @@ def main() -> int:
     return 0 if options.sample else int(_missed(found))
 
 
-def _scored(options: argparse.Namespace) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+def _scored(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Figures to print as JSON, and the same under titles."""
     every = options.sample or 1
     files = {"fit": options.fit} | ({"score": options.score} if options.score else {})
@@ -284,7 +285,7 @@ def _scored(options: argparse.Namespace) -> tuple[dict[str, object], dict[str, d
 
 def _figures(
     options: argparse.Namespace, rows: dict[str, list[ServingRow]], grids: Grids
-) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     if "score" in rows:
         found = report(kept_back(rows["fit"], rows["score"], grids))
         return found, {"scored on rows kept back": found}
@@ -301,9 +302,9 @@ def _reasons(unused: list[Unused]) -> str:
     return "; ".join(f"{times} x {reason}" for reason, times in counted.most_common(5))
 
 
-def _missed(found: dict[str, object]) -> bool:
-    planner, lost = found["planner"], found["regret"]["planner"]  # type: ignore[index]
-    late = any(planner[name] >= limit for name, limit in TARGETS.items())  # type: ignore[index]
+def _missed(found: dict[str, Any]) -> bool:
+    planner, lost = found["planner"], found["regret"]["planner"]
+    late = any(planner[name] >= limit for name, limit in TARGETS.items())
     if not lost["groups"]:
         return late
     return late or (lost["median_regret"] or 0.0) > REGRET_TARGET or lost["missed_share"] > MISSED_TARGET
