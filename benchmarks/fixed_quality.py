@@ -205,7 +205,9 @@ def printed(choice: Choice, result: ResultFile) -> dict[str, Any]:
         told = row.verdict.in_words() if row.verdict else "reference"
         wrong = share_words(hits.wrong, hits.judged) if hits else ""
         usd = money.text(money.round_places(row.infra_usd or money.ZERO, 9))
-        print(f"{name[:37]:38}{row.option.quality:9.4f}{ratio or float('nan'):8.2f}{usd:>12}  {wrong:24}{told}")
+        print(
+            f"{name[:37]:38}{row.option.quality:9.4f}{f'{ratio:.2f}' if ratio else '–':>8}{usd:>12}  {wrong:24}{told}"
+        )
         rows.append({
             "option": name, "accuracy": row.option.quality, "ratio": ratio, "usd_per_1k": usd, "verdict": told,
             "outcome": row.verdict.outcome if row.verdict else None,
