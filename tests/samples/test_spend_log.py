@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, NamedTuple
 
-import pytest
+from tests.sample_reports import Told
 
-from unitcost import money, samples
+from unitcost import money
 from unitcost.jobs.explain import explain
-from unitcost.jobs.ingest import load
-from unitcost.jobs.review import review
-from unitcost.jobs.selecting import select
-from unitcost.jobs.workspace import Workspace, open_workspace
-from unitcost.report.json_form import as_data
-from unitcost.samples.truth import Truth
 
 NAMES = {
     "Token API/large-2": "large-2", "Token API/small-2": "small-2", "hosted_vllm/assistant-8b": "assistant-8b",
     "token_api/large-3-preview": "large-3-preview",
 }  # fmt: skip
-
-
-class Told(NamedTuple):
-    """A small sample, its report as data, and the truth about it."""
-
-    workspace: Workspace
-    report: dict[str, Any]
-    truth: Truth
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    folder: Path = tmp_path_factory.mktemp("sample")
-    truth = samples.write(folder, rows=8_000)
-    workspace = open_workspace(folder, as_of="2026-11-05")
-    assert load(workspace).exit_code() == 0
-    return Told(workspace, as_data(review(workspace, select(workspace.settings))), truth)
 
 
 def is_cent(found: str | None, expected: Decimal) -> bool:

@@ -6,10 +6,11 @@ import json
 from collections import Counter, defaultdict
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.sample_reports import Told
 
 from unitcost import money, samples
 from unitcost.cli import cli
@@ -17,30 +18,11 @@ from unitcost.jobs.explain import explain
 from unitcost.jobs.ingest import load
 from unitcost.jobs.review import review
 from unitcost.jobs.selecting import select
-from unitcost.jobs.workspace import Workspace, open_workspace
+from unitcost.jobs.workspace import open_workspace
 from unitcost.report.json_form import as_data
-from unitcost.samples.work_truth import WorkTruth
 
 #: A sum of some hundred parts, each rounded to 10^-12, is the same to the cent.
 CENT = Decimal("0.01")
-
-
-class Told(NamedTuple):
-    """A small sample, its report as data, and the truth about it."""
-
-    workspace: Workspace
-    report: dict[str, Any]
-    truth: WorkTruth
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    folder: Path = tmp_path_factory.mktemp("sample")
-    truth = samples.write(folder, rows=8_000)
-    workspace = open_workspace(folder, as_of="2026-11-05")
-    outcome = load(workspace)
-    assert outcome.exit_code() == 0
-    return Told(workspace, as_data(review(workspace, select(workspace.settings))), truth.work)
 
 
 def is_cent(found: object, expected: Decimal) -> bool:
@@ -49,15 +31,15 @@ def is_cent(found: object, expected: Decimal) -> bool:
 
 def test_what_became_of_capacity_is_the_truth(told: Told) -> None:
     states = told.report["capacity"]["USD"]["states"]
-    expected = {name: amount for name, amount in told.truth.states.items() if name in states}
+    expected = {name: amount for name, amount in told.truth.work.states.items() if name in states}
     assert set(expected) == {"used", "allocated idle", "use unknown", "unallocated"}
     assert all(amount > 1_000 and is_cent(states[name], amount) for name, amount in expected.items())
 
 
 def test_who_held_what_is_the_truth(told: Told) -> None:
     found = told.report["capacity"]["USD"]["workload"]
-    assert set(found) == set(told.truth.held)
-    for holder, parts in told.truth.held.items():
+    assert set(found) == set(told.truth.work.held)
+    for holder, parts in told.truth.work.held.items():
         for state, amount in parts.items():
             assert is_cent(found[holder].get(state, 0), amount), (holder, state)
     assert len(found) > 150
@@ -71,32 +53,32 @@ def test_the_report_closes_with_capacity_in_it(told: Told) -> None:
 
 def test_runs_cost_what_they_held_and_end_as_they_did(told: Told) -> None:
     found = {row["name"]: row for row in told.report["runs"]["runs"]}
-    for run in told.truth.runs:
+    for run in told.truth.work.runs:
         row = found.pop(run.name)
         assert (row["outcome"], row["accepted"], row["from_bill"]) == (run.outcome, run.accepted, True), run.name
         assert is_cent(row["cost"], run.cost), run.name
     assert set(found) == {"fraud-sweep-3"}
-    outcomes = Counter(run.outcome for run in told.truth.runs)
+    outcomes = Counter(run.outcome for run in told.truth.work.runs)
     assert set(outcomes) == {"completed", "failed", "cancelled", "pruned", "duplicate"}
 
 
 def test_an_accepted_result_bears_all_that_failed(told: Told) -> None:
     found = {row["experiment"]: row for row in told.report["runs"]["experiments"]}
-    assert set(found) == set(told.truth.experiments)
-    for name, (cost, accepted) in told.truth.experiments.items():
+    assert set(found) == set(told.truth.work.experiments)
+    for name, (cost, accepted) in told.truth.work.experiments.items():
         assert is_cent(found[name]["cost"], cost)
         assert found[name]["accepted"] == accepted
         if accepted:
             assert is_cent(found[name]["per_accepted"], money.divide(cost, Decimal(accepted)))
         else:
             assert (found[name]["per_accepted"], found[name]["reason"]) == (None, "no accepted unit")
-    assert {bool(accepted) for _, accepted in told.truth.experiments.values()} == {True, False}
+    assert {bool(accepted) for _, accepted in told.truth.work.experiments.values()} == {True, False}
 
 
 @pytest.mark.parametrize(("table", "part"), [("accounts", "accounts"), ("statuses", "endings")])
 def test_hours_and_their_price_are_the_truth(told: Told, table: str, part: str) -> None:
     found = {name: row for name, row in told.report["work"][table].items() if name not in ("serving", "running")}
-    expected: dict[str, tuple[Decimal, Decimal]] = getattr(told.truth, part)
+    expected: dict[str, tuple[Decimal, Decimal]] = getattr(told.truth.work, part)
     assert set(found) == set(expected)
     for name, (hours, usd) in expected.items():
         assert Decimal(found[name]["accelerator_hours"]) == hours
@@ -119,7 +101,7 @@ def test_useful_units_are_those_that_were_made(told: Told) -> None:
         "input tokens": "million input tokens",
         "output tokens": "million output tokens",
     }
-    for service, made in told.truth.outputs.items():
+    for service, made in told.truth.work.outputs.items():
         for unit, count in made.items():
             assert Decimal(found[service][units[unit]]) == count, (service, unit)
 
@@ -128,7 +110,7 @@ def test_endpoints_are_in_use_idle_or_unknown(told: Told) -> None:
     found = {name.rpartition("/")[2]: row for name, row in told.report["endpoints"]["USD"].items()}
     idle = {row["cost"] for row in found.values() if row["traffic"] == "no requests"}
     canary = found["ranking-canary"]["cost"]
-    assert idle == {canary, money.text(money.add(told.truth.held[holder("summariser")].values()))}
+    assert idle == {canary, money.text(money.add(told.truth.work.held[holder("summariser")].values()))}
     assert found["embed-endpoint"]["traffic"] == "in use"
     assert found["embed-gpu"]["traffic"] == "traffic unknown"
     costs = {(row["service"], row["unit"]): row for row in told.report["unit_costs"]}
@@ -141,8 +123,8 @@ def holder(deployment: str) -> str:
 
 def test_what_stores_keep_is_the_truth(told: Told) -> None:
     found = told.report["stored"]["USD"]["kind"]
-    assert set(found) == set(told.truth.stored) == {"checkpoint", "data set", "embedding", "feature table", "log"}
-    assert all(is_cent(found[kind], amount) for kind, amount in told.truth.stored.items())
+    assert set(found) == set(told.truth.work.stored) == {"checkpoint", "data set", "embedding", "feature table", "log"}
+    assert all(is_cent(found[kind], amount) for kind, amount in told.truth.work.stored.items())
 
 
 @pytest.mark.parametrize(
@@ -192,7 +174,7 @@ def test_explain_prints_a_run_down_to_its_bill(told: Told) -> None:
 
 def test_truth_is_written_beside_the_files(told: Told) -> None:
     written = json.loads((Path(told.workspace.folder) / "truth.json").read_text(encoding="utf-8"))
-    assert {name: Decimal(amount) for name, amount in written["work"]["states"].items()} == told.truth.states
+    assert {name: Decimal(amount) for name, amount in written["work"]["states"].items()} == told.truth.work.states
 
 
 @pytest.mark.parametrize("months", [("2026-02",), ("2026-12", "2027-01")])
