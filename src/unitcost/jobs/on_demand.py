@@ -96,6 +96,7 @@ class _Book:
             self._places[part.workload].add(part.place)
         self._book: PriceBook | None = None
         self._machines: dict[str, list[BilledMachine]] | None = None
+        self._skus: dict[str, dict[str, str]] = defaultdict(dict)
         self._known: dict[tuple[str, str, str, datetime], OnDemand | None] = {}
 
     def price(self, job: str, lives: Sequence[PricedLife]) -> OnDemand | None:
@@ -129,8 +130,10 @@ class _Book:
     def _named(self, machine: BilledMachine) -> set[str]:
         """Machines of the seller that the texts of a charge name."""
         assert self._book is not None
-        provider = _seller(machine.provider)
-        known = {sku.casefold(): sku for seller_, sku in self._book.machines() if seller_ == provider}
+        if not self._skus:
+            for provider, sku in self._book.machines():
+                self._skus[provider][sku.casefold()] = sku
+        known = self._skus[_seller(machine.provider)]
         words = {word.casefold() for word in _NAME.findall(machine.texts)}
         return {known[word] for word in words & known.keys()}
 
