@@ -150,7 +150,7 @@ def test_an_example_runs(line: str, workspace: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_model_to_try_the_bench_on_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("skl2onnx")
+    pytest.importorskip("skl2onnx", reason="the library that the page makes its model with is not installed")
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs/how-to/measure-a-model.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)

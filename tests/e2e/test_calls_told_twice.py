@@ -44,7 +44,8 @@ def tokens(desk: Desk) -> dict[str, Any]:
 def counted(found: dict[str, Any]) -> tuple[int, int, int]:
     """Calls, input and output tokens of an account."""
     lines = [line for by_unit in found["models"].values() for line in by_unit.values()]
-    return tuple(sum(line[name] for line in lines) for name in ("calls", "input_tokens", "output_tokens"))  # type: ignore[return-value]
+    calls, fresh, made = (sum(line[name] for line in lines) for name in ("calls", "input_tokens", "output_tokens"))
+    return calls, fresh, made
 
 
 def once(desk: Desk) -> dict[str, Any]:
